@@ -1,0 +1,47 @@
+# `make demo` and `make test` need Python 3.11 or newer, make and git; everything else they set up themselves.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test check lint types imports unit lock clean
+
+demo: $(VENV)/.installed
+	$(BIN)/carrel demo
+
+test: check unit
+
+check: lint types imports
+
+lint: $(VENV)/.develop
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.develop
+	$(BIN)/mypy
+
+imports: $(VENV)/.develop
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.develop
+	$(BIN)/pytest
+
+# Refresh the pinned, hashed requirements (needs network; see CONTRIBUTING.md).
+lock: $(VENV)/.develop
+	$(BIN)/python tools/lock_requirements.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Carrel needs Python 3.11 or newer: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(VENV)/bin/python requirements/default.txt requirements/build.txt pyproject.toml
+	$(PIP) install --require-hashes -r requirements/default.txt -r requirements/build.txt
+	$(PIP) install --no-build-isolation --no-deps --editable .
+	touch $@
+
+$(VENV)/.develop: $(VENV)/.installed requirements/dev.txt
+	$(PIP) install --require-hashes -r requirements/dev.txt
+	touch $@

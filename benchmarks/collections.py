@@ -1,0 +1,99 @@
+"""Test collections as benchmarks see them: documents, questions, judgements, and an index of each kept under .bench."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from carrel import fusion
+from carrel.embedders.cache import EmbeddingCache
+from carrel.embedders.granite import Granite
+from carrel.ingest.indexing import embed
+from carrel.keywords.tantivy import TantivyKeywords
+from carrel.types import EVERYTHING, Candidate, Chunk, ChunkKind, Part
+from carrel.vectors.flat import FlatVectors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Collection:
+    name: str
+    chunks: tuple[Chunk, ...]
+    queries: Mapping[str, str]
+    relevant: Mapping[str, Mapping[str, int]]
+    """Query → document → grade."""
+
+
+def load(folder: Path, *, part: str = "") -> Collection:
+    """A BEIR-style folder; `part` names another set of queries and judgements, such as `_train`."""
+    chunks = tuple(
+        _chunk(record["_id"], record.get("title") or "", record["text"])
+        for record in _records(folder / "corpus.jsonl.gz")
+    )
+    queries = {str(record["_id"]): record["text"] for record in _records(folder / f"queries{part}.jsonl.gz")}
+    relevant: dict[str, dict[str, int]] = {}
+    with gzip.open(folder / f"qrels{part}.tsv.gz", "rt", encoding="utf-8") as file:
+        for query, document, grade in list(csv.reader(file, delimiter="\t"))[1:]:
+            if int(grade) > 0 and query in queries:
+                relevant.setdefault(query, {})[document] = int(grade)
+    return Collection(folder.name + part, chunks, queries, relevant)
+
+
+@dataclass(frozen=True)
+class Index:
+    """Both text arms over one collection."""
+
+    collection: Collection
+    embedder: Granite
+    vectors: FlatVectors
+    keywords: TantivyKeywords
+    by_address: Mapping[str, Chunk]
+
+    def candidates(self, query: str, *, depth: int, without: frozenset[str] = frozenset()) -> list[Candidate]:
+        """What a search would rerank; `without` leaves documents out, as if the library did not have them."""
+        extra = depth + len(without)
+        hits = {
+            "vector": self.vectors.search(self.embedder.embed_query(query), limit=extra, where=EVERYTHING),
+            "keyword": self.keywords.search(query, limit=extra, where=EVERYTHING),
+        }
+        kept = {arm: [hit for hit in found if hit.address not in without][:depth] for arm, found in hits.items()}
+        fused = fusion.reciprocal_rank(kept, weights={"vector": 1.0, "keyword": 1.0})[:depth]
+        return [Candidate(self.by_address[one.address], one) for one in fused]
+
+
+def index(collection: Collection, work: Path) -> Index:
+    """Index a collection, or open the index that an earlier run left."""
+    embedder, home = Granite(), work / collection.name.removesuffix("_train")
+    vectors = FlatVectors(home / "vectors", model=embedder.name, dim=embedder.dim)
+    keywords = TantivyKeywords(home / "keywords")
+    if vectors.count() != len(collection.chunks):
+        matrix, _ = embed(
+            collection.chunks, embedder, EmbeddingCache(home / "cache", model=embedder.name, dim=embedder.dim)
+        )
+        vectors.clear(model=embedder.name, dim=embedder.dim)
+        vectors.put(collection.chunks, matrix)
+        keywords.put(collection.chunks)
+    return Index(collection, embedder, vectors, keywords, {chunk.address: chunk for chunk in collection.chunks})
+
+
+def ndcg(ranked: Sequence[str], relevant: Mapping[str, int], *, depth: int = 10) -> float:
+    gains = [relevant.get(address, 0) / np.log2(rank + 1) for rank, address in enumerate(ranked[:depth], start=1)]
+    ideal = sorted(relevant.values(), reverse=True)[:depth]
+    return float(sum(gains) / sum(grade / np.log2(rank + 1) for rank, grade in enumerate(ideal, start=1)))
+
+
+def _chunk(document: str, title: str, text: str) -> Chunk:
+    return Chunk(document, document, Part.ABSTRACT, ChunkKind.ABSTRACT, text, 0, len(text), title=title)
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)

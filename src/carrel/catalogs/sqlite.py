@@ -1,0 +1,314 @@
+"""The catalog in one SQLite file, in WAL mode: readers never wait for the writer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import sqlite3
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from carrel.catalogs import Entry, PaperRow, QueryRecord, Unfinished
+from carrel.errors import CarrelError, LibraryTooNew, ReadOnlyLibrary, StorageFull, StoreUnavailable
+from carrel.files import is_writable
+from carrel.references import jsonl
+from carrel.types import Chunk, ChunkKind, Document, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+_PUT_PAPER = """
+    INSERT INTO papers (id, title, year, doi, record, listed, state, added_at, updated_at)
+    VALUES (:id, :title, :year, :doi, :record, :listed, 'pending', :now, :now)
+    ON CONFLICT (id) DO UPDATE SET title = excluded.title, year = excluded.year, doi = excluded.doi,
+        record = excluded.record, listed = excluded.listed, state = 'pending', updated_at = excluded.updated_at"""
+_PUT_DOCUMENT = """
+    INSERT INTO documents (paper_id, part, text, digest, source, format, topic)
+    VALUES (:paper_id, :part, :text, :digest, :source, :format, :topic)"""
+_PUT_CHUNK = """
+    INSERT INTO chunks (address, paper_id, part, kind, text, start, "end", position, chapter, section, section_path,
+        language, token_count, has_code, has_formula, has_table, page_start, page_end)
+    VALUES (:address, :paper_id, :part, :kind, :text, :start, :end, :position, :chapter, :section, :section_path,
+        :language, :token_count, :has_code, :has_formula, :has_table, :page_start, :page_end)"""
+_CHUNKS = """
+    SELECT chunks.*, papers.record, documents.topic
+    FROM chunks JOIN papers ON papers.id = chunks.paper_id AND papers.state <> 'retired'
+        JOIN documents ON documents.paper_id = chunks.paper_id AND documents.part = chunks.part"""
+_CHUNKS_AT = f"{_CHUNKS} WHERE chunks.address IN (SELECT value FROM json_each(?))"
+_CHUNKS_OF = f"""{_CHUNKS} WHERE chunks.paper_id IN (SELECT value FROM json_each(?))
+    ORDER BY chunks.paper_id, chunks.part, chunks.position"""
+_ADDRESSES = "SELECT address FROM chunks JOIN papers ON papers.id = chunks.paper_id AND papers.state <> 'retired'"
+_PENDING = """
+    SELECT papers.id, coalesce(sum(length(chunks.text)), 0) AS characters
+    FROM papers LEFT JOIN chunks ON chunks.paper_id = papers.id
+    WHERE state = 'pending' GROUP BY papers.id ORDER BY papers.rowid"""
+_PAPERS = """
+    SELECT papers.record, papers.listed, papers.state,
+        (SELECT json_group_array(part) FROM documents WHERE paper_id = papers.id) AS parts,
+        (SELECT json_group_array(source) FROM documents WHERE paper_id = papers.id AND source <> '') AS sources,
+        (SELECT count(*) FROM chunks WHERE paper_id = papers.id) AS chunk_count
+    FROM papers WHERE state <> 'retired'"""
+_ALL_PAPERS = f"{_PAPERS} ORDER BY id"
+_SOME_PAPERS = f"{_PAPERS} AND id IN (SELECT value FROM json_each(?)) ORDER BY id"
+_SET_STATE = "UPDATE papers SET state = ? WHERE id IN (SELECT value FROM json_each(?))"
+_PUT_QUERY = """
+    INSERT INTO rag_queries (id, timestamp, query_hash, query_text, execution_time_ms, vector_hits, keyword_hits,
+        graph_hits, strategy_used)
+    VALUES (:id, :now, :hash, :text, :execution_time_ms, :vector, :keyword, :graph, :strategy)"""
+_METRICS = (
+    "vector_search_ms", "vector_result_count", "vector_top_score", "vector_avg_score", "keyword_search_ms",
+    "keyword_result_count", "graph_traversal_ms", "graph_result_count", "graph_max_depth", "concepts_found",
+    "fusion_ms", "overlap_count", "rrf_top_score", "rerank_ms", "rerank_top_score", "confidence_threshold_met",
+    "final_context_tokens", "citation_count",
+)  # fmt: skip
+_PUT_METRICS = f"""
+    INSERT INTO retrieval_metrics (query_id, {", ".join(_METRICS)})
+    VALUES (:query_id, {", ".join(f":{name}" for name in _METRICS)})"""
+
+
+class SqliteCatalog:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with self._reporting():
+            self._connection = _connect(path)
+            self._migrate()
+
+    def put(self, entries: Sequence[Entry]) -> None:
+        now = _now()
+        with self._transaction() as connection:
+            connection.executemany(_PUT_PAPER, [_paper_values(entry, now) for entry in entries])
+            connection.executemany(
+                "DELETE FROM documents WHERE paper_id = ? AND part = ?",
+                [(entry.document.paper_id, entry.document.part) for entry in entries],
+            )
+            connection.executemany(_PUT_DOCUMENT, [_document_values(entry) for entry in entries])
+            connection.executemany(_PUT_CHUNK, [_chunk_values(chunk) for entry in entries for chunk in entry.chunks])
+
+    def activate(self, paper_ids: Collection[str]) -> None:
+        self._set_state("active", paper_ids)
+
+    def retire(self, paper_ids: Collection[str]) -> None:
+        self._set_state("retired", paper_ids)
+
+    def remove(self, paper_ids: Collection[str]) -> None:
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM papers WHERE id IN (SELECT value FROM json_each(?))", [_json(paper_ids)])
+
+    def drop(self, paper_id: str, part: Part) -> None:
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM documents WHERE paper_id = ? AND part = ?", [paper_id, part])
+            connection.execute("UPDATE papers SET state = 'pending', listed = 0 WHERE id = ?", [paper_id])
+
+    def reopen(self, paper_ids: Collection[str] | None = None) -> None:
+        if paper_ids is not None:
+            self._set_state("pending", paper_ids)
+            return
+        with self._transaction() as connection:
+            connection.execute("UPDATE papers SET state = 'pending' WHERE state = 'active'")
+
+    def unfinished(self) -> Unfinished:
+        pending = {row["id"]: row["characters"] for row in self._all(_PENDING)}
+        retired = self._all("SELECT id FROM papers WHERE state = 'retired' ORDER BY rowid")
+        return Unfinished(pending, tuple(row["id"] for row in retired))
+
+    def digests(self) -> dict[tuple[str, Part], str]:
+        rows = self._all("SELECT paper_id, part, digest FROM documents")
+        return {(row["paper_id"], Part(row["part"])): row["digest"] for row in rows}
+
+    def sources(self) -> dict[str, str]:
+        rows = self._all("SELECT source, paper_id FROM documents WHERE source <> ''")
+        return {row["source"]: row["paper_id"] for row in rows}
+
+    def papers(self, paper_ids: Collection[str] | None = None) -> list[PaperRow]:
+        rows = self._all(_ALL_PAPERS) if paper_ids is None else self._all(_SOME_PAPERS, _json(paper_ids))
+        return [_paper(row) for row in rows]
+
+    def chunks(self, addresses: Sequence[str]) -> list[Chunk]:
+        found = {row["address"]: _chunk(row) for row in self._all(_CHUNKS_AT, _json(addresses))}
+        return [found[address] for address in addresses if address in found]
+
+    def chunks_of(self, paper_ids: Collection[str]) -> list[Chunk]:
+        return [_chunk(row) for row in self._all(_CHUNKS_OF, _json(paper_ids))]
+
+    def addresses(self) -> set[str]:
+        return {row["address"] for row in self._all(_ADDRESSES)}
+
+    def document(self, paper_id: str, part: Part) -> Document | None:
+        rows = self._all("SELECT * FROM documents WHERE paper_id = ? AND part = ?", paper_id, part)
+        return next((_document(row) for row in rows), None)
+
+    def record_query(self, query: QueryRecord, *, keep_text: bool) -> None:
+        values = {
+            "id": query.id,
+            "now": _now(),
+            "hash": hashlib.sha256(f"{self._salt()}{query.text}".encode("utf-8", "replace")).hexdigest(),
+            "text": query.text if keep_text else None,
+            "execution_time_ms": query.execution_time_ms,
+            "strategy": query.strategy,
+            **{arm: query.hits.get(arm) for arm in ("vector", "keyword", "graph")},
+        }
+        with self._transaction() as connection:
+            connection.execute(_PUT_QUERY, values)
+            metrics = {name: query.metrics.get(name) for name in _METRICS}
+            connection.execute(_PUT_METRICS, {"query_id": query.id, **metrics})
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _set_state(self, state: str, paper_ids: Collection[str]) -> None:
+        with self._transaction() as connection:
+            connection.execute(_SET_STATE, [state, _json(paper_ids)])
+
+    def _salt(self) -> str:
+        """Random, and this library's own, so that hashes of equal queries do not match across libraries."""
+        with self._transaction() as connection:
+            connection.execute("INSERT OR IGNORE INTO meta VALUES ('salt', ?)", [secrets.token_hex(16)])
+        return str(self._all("SELECT value FROM meta WHERE key = 'salt'")[0]["value"])
+
+    def _all(self, sql: str, *parameters: object) -> list[sqlite3.Row]:
+        with self._reporting():
+            return self._connection.execute(sql, parameters).fetchall()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._reporting():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise _explained(error, self._path) from error
+
+    def _migrate(self) -> None:
+        """Bring the file to this program's version, one numbered step after another."""
+        steps = _migrations()
+        version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > len(steps):
+            raise LibraryTooNew(
+                f"{str(self._path)!r} was written by a newer Carrel (version {version}, this one knows {len(steps)})",
+                hint="Upgrade Carrel: pip install --upgrade carrel.",
+            )
+        for number in range(version + 1, len(steps) + 1):
+            script = f"BEGIN IMMEDIATE; {steps[number - 1]} PRAGMA user_version = {number}; COMMIT;"
+            self._connection.executescript(script)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    writable = is_writable(path.parent)
+    # A database in WAL mode can be read without writing beside it only when it is declared unchanging.
+    query = "" if writable else "?mode=ro&immutable=1"
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}{query}", uri=True, timeout=30, isolation_level=None, check_same_thread=False
+    )
+    connection.row_factory = sqlite3.Row
+    if writable:
+        connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def _migrations() -> list[str]:
+    directory = resources.files("carrel.catalogs") / "migrations"
+    files = sorted((file for file in directory.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    return [file.read_text(encoding="utf-8") for file in files]
+
+
+def _explained(error: sqlite3.Error, path: Path) -> CarrelError:
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith("SQLITE_FULL") or "disk is full" in str(error):
+        return StorageFull(
+            f"no space left to write {str(path)!r}", hint="Free some space and run the same command again."
+        )
+    if name.startswith("SQLITE_READONLY"):
+        return ReadOnlyLibrary(f"cannot write to {str(path)!r}: it is read-only", hint="Make the directory writable.")
+    return StoreUnavailable(f"cannot use catalog {str(path)!r}: {error}", hint="Run `carrel doctor`.")
+
+
+def _paper_values(entry: Entry, now: str) -> dict[str, Any]:
+    reference = entry.reference
+    return {
+        "id": reference.id,
+        "title": reference.title,
+        "year": reference.published.year,
+        "doi": reference.doi,
+        "record": jsonl.dump(reference),
+        "listed": entry.listed,
+        "now": now,
+    }
+
+
+def _document_values(entry: Entry) -> dict[str, Any]:
+    document = entry.document
+    return {
+        "paper_id": document.paper_id,
+        "part": document.part,
+        "text": document.text,
+        "digest": document.digest,
+        "source": document.source,
+        "format": document.format,
+        "topic": entry.chunks[0].topic if entry.chunks else "",
+    }
+
+
+_CHUNK_COLUMNS = (
+    "address", "paper_id", "text", "start", "end", "position", "chapter", "section", "language", "token_count",
+    "has_code", "has_formula", "has_table", "page_start", "page_end",
+)  # fmt: skip
+
+
+def _chunk_values(chunk: Chunk) -> dict[str, Any]:
+    plain = {name: getattr(chunk, name) for name in _CHUNK_COLUMNS}
+    return {**plain, "part": chunk.part, "kind": chunk.kind, "section_path": json.dumps(chunk.section_path)}
+
+
+def _chunk(row: sqlite3.Row) -> Chunk:
+    plain = {name: row[name] for name in _CHUNK_COLUMNS if not name.startswith("has_")}
+    chunk = Chunk(
+        **plain,
+        part=Part(row["part"]),
+        kind=ChunkKind(row["kind"]),
+        section_path=tuple(json.loads(row["section_path"])),
+        topic=row["topic"],
+        has_code=bool(row["has_code"]),
+        has_formula=bool(row["has_formula"]),
+        has_table=bool(row["has_table"]),
+    )
+    return chunk.with_facts(jsonl.load(row["record"]))
+
+
+def _document(row: sqlite3.Row) -> Document:
+    values = {name: row[name] for name in ("paper_id", "text", "digest", "source", "format")}
+    return Document(part=Part(row["part"]), **values)
+
+
+def _paper(row: sqlite3.Row) -> PaperRow:
+    return PaperRow(
+        reference=jsonl.load(row["record"]),
+        listed=bool(row["listed"]),
+        indexed=row["state"] == "active",
+        parts=tuple(Part(part) for part in json.loads(row["parts"])),
+        sources=tuple(json.loads(row["sources"])),
+        chunk_count=row["chunk_count"],
+    )
+
+
+def _json(values: Collection[str]) -> str:
+    return json.dumps(list(values))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

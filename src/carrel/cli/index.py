@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from carrel.cli.common import Progress, State, json_option, print_json
+from carrel.errors import IndexStale
+
+if TYPE_CHECKING:
+    from carrel.health import IndexCheck
+
+
+@click.group("index")
+def command() -> None:
+    """Build and check the indexes."""
+
+
+@command.command("build")
+@click.option("--force", is_flag=True, help="Make everything anew, embeddings included.")
+@json_option
+@click.pass_context
+def build(context: click.Context, force: bool, as_json: bool) -> None:  # noqa: FBT001
+    """Bring the indexes to what refs.jsonl and the stored texts say.
+
+    Only what is new or changed is embedded.
+    """
+    state: State = context.obj
+    with state.open() as library, Progress() as progress:
+        built = library.build_index(force=force, progress=progress)
+    if as_json:
+        print_json(built.as_dict())
+        return
+    click.echo(f"Papers indexed: {built.papers_indexed}")
+    click.echo(f"Papers skipped (no abstract): {built.papers_skipped}")
+    click.echo(f"Chunks embedded: {built.chunks_embedded}")
+    click.echo(f"Time elapsed: {_duration(built.duration_seconds)}")
+    click.echo(f"Index size: {_size(built.index_size_bytes)}")
+    click.echo(f"Model: {built.model}")
+
+
+@command.command("check")
+@json_option
+@click.pass_context
+def check(context: click.Context, as_json: bool) -> int:  # noqa: FBT001
+    """Say whether the indexes are complete and current. Exit code 6 when they are not."""
+    state: State = context.obj
+    with state.open() as library:
+        checked = library.check_index()
+    if as_json:
+        print_json(checked.as_dict())
+    else:
+        _print(checked)
+    return 0 if checked.healthy else IndexStale.exit_code
+
+
+def _print(checked: IndexCheck) -> None:
+    click.echo("The index is healthy." if checked.healthy else "The index is stale. Run 'carrel index build'")
+    click.echo(f"Papers: {checked.papers_total}, indexed: {checked.papers_indexed}, model: {checked.model}")
+    for word, ids in (("Missing", checked.missing), ("Changed", checked.changed), ("Orphaned", checked.orphaned)):
+        if ids:
+            click.echo(f"{word}: {len(ids)} ({', '.join(ids[:10])}{' …' if len(ids) > 10 else ''})")
+    if checked.model_mismatch:
+        click.echo("The index was made by another model than the settings name.")
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}m {rest:02d}s" if minutes else f"{seconds:.1f}s"
+
+
+def _size(size: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.1f} {unit}" if unit != "B" else f"{size:.0f} B"
+        size /= 1000
+    return f"{size:.1f} GB"

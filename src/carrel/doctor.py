@@ -1,0 +1,93 @@
+"""The verb `doctor`: what is wrong here, and what to do about it."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from carrel.errors import CarrelError
+from carrel.files import is_writable
+from carrel.library import Library
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+_LITTLE_SPACE = 500_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    name: str
+    status: str
+    """`ok` or `problem`."""
+    detail: str
+    hint: str = ""
+
+
+def examine(folder: str, flags: Mapping[str, str]) -> list[Check]:
+    """Every check, in the order in which one failing explains the next."""
+    checks = [Check("python", "ok", f"{platform.python_version()} on {platform.system()} {platform.machine()}")]
+    try:
+        library = Library.open(folder, overrides=flags)
+    except CarrelError as error:
+        return [*checks, Check("library", "problem", error.message, error.hint)]
+    with library:
+        return [*checks, *(_checked(name, look, library) for name, look in _looks())]
+
+
+def _looks() -> Iterator[tuple[str, Callable[[Library], str]]]:
+    yield "library", _library
+    yield "disk", _disk
+    yield "embedder", _embedder
+    yield "catalog", _catalog
+    yield "vectors", lambda library: f"{library.stores.vectors.count():,} vectors of {library.stores.vectors.model}"
+    yield "keywords", lambda library: f"{library.stores.keywords.count():,} chunks"
+    yield "graph", lambda library: f"{library.stores.graph.count():,} concepts"
+    yield "reranker", lambda library: library.reranker.name if library.reranker else "none"
+    yield "generator", lambda library: library.generator.name
+    yield "index", _index
+
+
+def _checked(name: str, look: Callable[[Library], str], library: Library) -> Check:
+    try:
+        return Check(name, "ok", look(library))
+    except CarrelError as error:
+        return Check(name, "problem", error.message, error.hint)
+
+
+def _library(library: Library) -> str:
+    return f"{library.layout.root}{'' if is_writable(library.layout.home) else ' (read-only)'}"
+
+
+def _disk(library: Library) -> str:
+    free = shutil.disk_usage(library.layout.root).free
+    if free < _LITTLE_SPACE:
+        raise CarrelError(f"only {free / 1e6:.0f} MB are free", hint="Free some space before adding papers.")
+    return f"{free / 1e9:.1f} GB free"
+
+
+def _embedder(library: Library) -> str:
+    embedder = library.embedder
+    return f"{embedder.name}, {len(embedder.embed_query('test'))} dimensions, loaded and verified"
+
+
+def _catalog(library: Library) -> str:
+    unfinished = library.stores.catalog.unfinished()
+    left = len(unfinished.pending) + len(unfinished.retired)
+    if left:
+        raise CarrelError(
+            f"{left} papers were not finished", hint="Run 'carrel index build' to go on where it stopped."
+        )
+    return f"{len(library.list()):,} papers"
+
+
+def _index(library: Library) -> str:
+    checked = library.check_index()
+    if not checked.healthy:
+        raise CarrelError(
+            f"stale: {len(checked.missing)} missing, {len(checked.changed)} changed, {len(checked.orphaned)} orphaned",
+            hint="Run 'carrel index build'.",
+        )
+    return f"healthy, {checked.papers_indexed:,} papers"

@@ -1,0 +1,163 @@
+"""Every failure Carrel reports, each with its exit code and HTTP status.
+
+CarrelError                     1  500  INTERNAL_ERROR
+├── InvalidInput                1  400  VALIDATION_ERROR
+│   ├── UnknownSetting          1  400  UNKNOWN_SETTING
+│   ├── UnknownComponent        1  400  UNKNOWN_COMPONENT
+│   └── DimensionMismatchError  1  409  DIMENSION_MISMATCH
+├── MissingExtra                1  501  MISSING_EXTRA
+├── NotFound                    1  404  NOT_FOUND
+│   ├── PaperNotFound           1  404  PAPER_NOT_FOUND
+│   ├── LibraryNotFound         2  404  LIBRARY_NOT_FOUND
+│   └── IndexNotFound           2  404  INDEX_NOT_FOUND
+├── SourceError                 1  422  UNREADABLE_SOURCE
+│   ├── UnsupportedFormat       1  415  UNSUPPORTED_FORMAT
+│   ├── EmptyDocument           1  422  EMPTY_DOCUMENT
+│   └── TooLarge                1  413  TOO_LARGE
+├── StoreUnavailable            1  503  STORE_UNAVAILABLE
+│   ├── LibraryBusy             1  503  LIBRARY_BUSY
+│   ├── LibraryTooNew           1  500  LIBRARY_TOO_NEW
+│   ├── ReadOnlyLibrary         1  403  READ_ONLY
+│   └── StorageFull             1  507  STORAGE_FULL
+├── ModelNotInstalled           5  503  MODEL_NOT_INSTALLED
+│   └── ModelDamaged            5  503  MODEL_DAMAGED
+└── IndexStale                  6  409  INDEX_STALE
+
+A message names the thing and the value; the hint names the next step.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class CarrelError(Exception):
+    """The root: whatever Carrel raises on purpose."""
+
+    code: ClassVar[str] = "INTERNAL_ERROR"
+    exit_code: ClassVar[int] = 1
+    http_status: ClassVar[int] = 500
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class InvalidInput(CarrelError):
+    """A value the caller gave cannot be used."""
+
+    code = "VALIDATION_ERROR"
+    http_status = 400
+
+
+class UnknownSetting(InvalidInput):
+    code = "UNKNOWN_SETTING"
+
+
+class UnknownComponent(InvalidInput):
+    """A setting names an embedder, store … that nothing provides."""
+
+    code = "UNKNOWN_COMPONENT"
+
+
+class DimensionMismatchError(InvalidInput):
+    """A vector does not fit the index it is asked of."""
+
+    code = "DIMENSION_MISMATCH"
+    http_status = 409
+
+
+class MissingExtra(CarrelError):
+    """A component is known but its optional dependency is not installed."""
+
+    code = "MISSING_EXTRA"
+    http_status = 501
+
+
+class NotFound(CarrelError):
+    code = "NOT_FOUND"
+    http_status = 404
+
+
+class PaperNotFound(NotFound):
+    code = "PAPER_NOT_FOUND"
+
+
+class LibraryNotFound(NotFound):
+    code = "LIBRARY_NOT_FOUND"
+    exit_code = 2
+
+
+class IndexNotFound(NotFound):
+    code = "INDEX_NOT_FOUND"
+    exit_code = 2
+
+
+class SourceError(CarrelError):
+    """A file cannot be taken in; the others of its batch can."""
+
+    code = "UNREADABLE_SOURCE"
+    http_status = 422
+
+
+class UnsupportedFormat(SourceError):
+    code = "UNSUPPORTED_FORMAT"
+    http_status = 415
+
+
+class EmptyDocument(SourceError):
+    code = "EMPTY_DOCUMENT"
+
+
+class TooLarge(SourceError):
+    code = "TOO_LARGE"
+    http_status = 413
+
+
+class StoreUnavailable(CarrelError):
+    """A store failed. Never reported as an empty result."""
+
+    code = "STORE_UNAVAILABLE"
+    http_status = 503
+
+
+class LibraryBusy(StoreUnavailable):
+    """Another process is writing."""
+
+    code = "LIBRARY_BUSY"
+
+
+class LibraryTooNew(StoreUnavailable):
+    """A newer Carrel wrote this library."""
+
+    code = "LIBRARY_TOO_NEW"
+    http_status = 500
+
+
+class ReadOnlyLibrary(StoreUnavailable):
+    code = "READ_ONLY"
+    http_status = 403
+
+
+class StorageFull(StoreUnavailable):
+    code = "STORAGE_FULL"
+    http_status = 507
+
+
+class ModelNotInstalled(CarrelError):
+    code = "MODEL_NOT_INSTALLED"
+    exit_code = 5
+    http_status = 503
+
+
+class ModelDamaged(ModelNotInstalled):
+    """The model's files are there but are not the ones that were published."""
+
+    code = "MODEL_DAMAGED"
+
+
+class IndexStale(CarrelError):
+    code = "INDEX_STALE"
+    exit_code = 6
+    http_status = 409

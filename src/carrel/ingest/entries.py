@@ -1,0 +1,123 @@
+"""References and files as entries of the catalog."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from carrel import chunking, languages
+from carrel.catalogs import Entry
+from carrel.errors import TooLarge
+from carrel.identifiers import normalise_doi, normalise_title, slug, unused
+from carrel.ingest import batches
+from carrel.types import Document, Part, Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from carrel.catalogs import Catalog
+    from carrel.chunking import Limits
+    from carrel.embedders import Embedder
+    from carrel.parsers import Parser, Source
+    from carrel.stores import Stores
+
+_AT_ONCE = 1000
+
+
+def put_references(references: Sequence[Reference], stores: Stores) -> list[str]:
+    """Make the catalog say what refs.jsonl says; returns the papers that changed."""
+    known = stores.catalog.digests()
+    changed = [one for one in references if known.get((one.id, Part.ABSTRACT)) != chunking.reference_digest(one)]
+    for some in batches(changed, _AT_ONCE):
+        texts = [f"{reference.title}\n{reference.abstract}" for reference in some]
+        counts = stores.embedder.count_tokens([reference.abstract for reference in some])
+        spoken = map(languages.detect, texts)
+        stores.catalog.put([_reference_entry(*facts) for facts in zip(some, spoken, counts, strict=True)])
+    gone = {paper for paper, part in known if part == Part.ABSTRACT} - {reference.id for reference in references}
+    _unlist(gone, stores.catalog)
+    return [*(reference.id for reference in changed), *sorted(gone)]
+
+
+def _reference_entry(reference: Reference, language: str, tokens: int) -> Entry:
+    chunk = chunking.abstract_chunk(reference, language=language, tokens=tokens)
+    document = Document(reference.id, Part.ABSTRACT, reference.abstract, chunking.reference_digest(reference))
+    return Entry(reference, document, (chunk,), listed=True)
+
+
+def _unlist(paper_ids: Collection[str], catalog: Catalog) -> None:
+    """Papers that refs.jsonl no longer has: gone, unless their full text is here."""
+    with_body = {row.reference.id for row in catalog.papers(paper_ids) if Part.BODY in row.parts}
+    for paper_id in with_body:
+        catalog.drop(paper_id, Part.ABSTRACT)
+    catalog.retire([paper_id for paper_id in paper_ids if paper_id not in with_body])
+
+
+class Identities:
+    """Which paper a file is: by the id it is given, its path, its DOI, its title; else a new one."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        rows = catalog.papers()
+        self._sources = catalog.sources()
+        self._rows = {row.reference.id: (row.reference, row.listed) for row in rows}
+        self._contents = {digest: paper for (paper, part), digest in catalog.digests().items() if part == Part.BODY}
+        self._dois = {doi: row.reference.id for row in rows if (doi := normalise_doi(row.reference.doi))}
+        self._titles = {normalise_title(row.reference.title): row.reference.id for row in rows}
+
+    def holding(self, digest: str) -> Reference | None:
+        """The paper that has exactly this text already."""
+        paper_id = self._contents.get(digest)
+        return self._rows[paper_id][0] if paper_id in self._rows else None
+
+    def is_known(self, paper_id: str) -> bool:
+        return paper_id in self._rows
+
+    def is_listed(self, paper_id: str) -> bool:
+        return self._rows.get(paper_id, (None, False))[1]
+
+    def of(self, found: Reference, *, source: str, stem: str, asked: str, tags: Sequence[str]) -> Reference:
+        """The record under which a document is kept. What the user's own record says is not overwritten."""
+        known = asked or found.id or self._sources.get(source) or self._dois.get(found.doi)
+        known = known or self._titles.get(normalise_title(found.title))
+        paper_id = known or unused(slug(stem), set(self._rows))
+        held, listed = self._rows.get(paper_id, (found, False))
+        reference = held if listed else replace(found, id=paper_id)
+        return replace(reference, tags=tuple(dict.fromkeys([*held.tags, *found.tags, *tags])))
+
+    def learn(self, entry: Entry) -> None:
+        self._rows[entry.reference.id] = (entry.reference, entry.listed)
+        self._sources[entry.document.source] = entry.reference.id
+        self._contents[entry.document.digest] = entry.reference.id
+
+
+def read_document(
+    source: Source,
+    *,
+    parser: Parser,
+    identify: Callable[[Reference], Reference],
+    path: str,
+    limits: Limits,
+    longest: int,
+    embedder: Embedder,
+) -> Entry:
+    """Parse a file and cut it into chunks."""
+    paper = parser.parse(source)
+    if len(paper.text) > longest:
+        raise too_large(source.name, len(paper.text), longest)
+    paper = replace(paper, reference=identify(paper.reference), language=languages.detect(paper.text))
+    chunks = chunking.split(paper, count_tokens=embedder.count_tokens, limits=limits)
+    digest = document_digest(source.content, parser, limits, embedder)
+    document = Document(paper.reference.id, Part.BODY, paper.text, digest, source=path, format=parser.name)
+    return Entry(paper.reference, document, chunks)
+
+
+def document_digest(content: bytes, parser: Parser, limits: Limits, embedder: Embedder) -> str:
+    """Of all that a file's chunks are made from: equal digests need no parsing."""
+    return chunking.digest(parser.name, limits, embedder.name, hashlib.sha256(content).hexdigest())
+
+
+def too_large(name: str, size: int, most: int) -> TooLarge:
+    return TooLarge(
+        f"{name!r} has {size:,} characters, more than the {most:,} allowed",
+        hint="Split it, or raise ingest.max_document_characters with 'carrel config set'.",
+    )

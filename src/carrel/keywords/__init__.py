@@ -1,0 +1,42 @@
+"""Where words are looked up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from carrel.types import Chunk, Filter, Hit
+
+
+@runtime_checkable
+class KeywordIndex(Protocol):
+    """Chunks found by the words of their heading and text, and by their authors' names, ranked by BM25.
+
+    English is stemmed; other languages are matched as they stand, without case and accents; Chinese, Japanese
+    and Korean by pairs of characters. Any text is a query: nothing in it is syntax.
+    One process writes at a time; any number read, and see either all of a `put` or nothing of it.
+    """
+
+    def put(self, chunks: Sequence[Chunk]) -> None:
+        """Store whole papers. All that these papers had before is replaced, in one step."""
+        ...
+
+    def delete(self, paper_ids: Collection[str]) -> None:
+        """Forget these papers. Unknown ids are no error."""
+        ...
+
+    def search(self, text: str, *, limit: int, where: Filter) -> list[Hit]:
+        """The best chunks that the filter allows, by falling score above 0, then by address."""
+        ...
+
+    def count(self) -> int: ...
+
+    def addresses(self) -> set[str]:
+        """Every address held: what health checks compare with the catalog."""
+        ...
+
+    def clear(self) -> None: ...
+
+    def close(self) -> None: ...

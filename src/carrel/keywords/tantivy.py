@@ -1,0 +1,257 @@
+"""BM25 by tantivy.
+
+Each chunk's words go into one field, chosen by its language: `english` (stemmed) or `plain`. A query asks both.
+Stop words are indexed but not asked for, unless a query has nothing else ("The Who").
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import shutil
+from contextlib import contextmanager
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import tantivy
+from tantivy import Filter as Step
+from tantivy import Occur, Query, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
+
+from carrel.errors import InvalidInput, StoreUnavailable
+from carrel.files import storage_error, writing
+from carrel.types import EVERYTHING, Filter, Hit
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+    from carrel.errors import CarrelError
+    from carrel.types import Chunk
+
+_VERSION = "1"
+"""Of the schema and analysis below; an index of another version is not opened."""
+_HEAP = 64_000_000
+_LONGEST_WORD = 60
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+_ENGLISH = frozenset({"en", ""})
+_FIELDS = ("english", "plain", "authors")
+_NUMBERS = ("year", "chapter", "section")
+
+
+class TantivyKeywords:
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory / f"v{_VERSION}"
+        self._schema = _schema()
+        self._analyzers = {"english": _english(), "plain": _plain(), "authors": _plain()}
+        self._asking = _english(stop_words=True)
+        self._opened: tantivy.Index | None = None
+
+    def put(self, chunks: Sequence[Chunk]) -> None:
+        index = self._open() or self._create()
+        searcher = index.searcher()
+        by_paper = groupby(sorted(chunks, key=lambda chunk: chunk.paper_id), key=lambda chunk: chunk.paper_id)
+        papers = {paper_id: list(group) for paper_id, group in by_paper}
+        changed = [paper_id for paper_id in papers if self._differs(searcher, paper_id, papers[paper_id])]
+        if changed:
+            with self._writer(index) as writer:
+                for paper_id in changed:
+                    writer.delete_documents_by_term("paper", paper_id)
+                    for chunk in papers[paper_id]:
+                        writer.add_document(_document(chunk))
+
+    def delete(self, paper_ids: Collection[str]) -> None:
+        index = self._open()
+        if index and paper_ids:
+            with self._writer(index) as writer:
+                for paper_id in paper_ids:
+                    writer.delete_documents_by_term("paper", paper_id)
+
+    def search(self, text: str, *, limit: int, where: Filter = EVERYTHING) -> list[Hit]:
+        if limit < 1:
+            raise InvalidInput(f"limit must be a positive integer, got {limit}")
+        index = self._open()
+        words = self._words(text)
+        if not index or not words:
+            return []
+        asked = [(Occur.Must, Query.boolean_query([(Occur.Should, word) for word in words]))]
+        allowed = [(Occur.Must, Query.const_score_query(query, 0.0)) for query in self._conditions(where)]
+        searcher = index.searcher()
+        found = searcher.search(Query.boolean_query([*asked, *allowed]), limit, count=False).hits
+        hits = [Hit(_stored(searcher, place, "address"), round(score, 4)) for score, place in found]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.address))
+
+    def count(self) -> int:
+        index = self._open()
+        return index.searcher().num_docs if index else 0
+
+    def addresses(self) -> set[str]:
+        index = self._open()
+        if not index or not index.searcher().num_docs:
+            return set()
+        searcher = index.searcher()
+        everything = searcher.search(Query.all_query(), searcher.num_docs, count=False).hits
+        return {_stored(searcher, place, "address") for _, place in everything}
+
+    def clear(self) -> None:
+        self.close()
+        with writing(self._directory):
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+    def close(self) -> None:
+        self._opened = None
+
+    def _differs(self, searcher: tantivy.Searcher, paper_id: str, chunks: Sequence[Chunk]) -> bool:
+        """Whether the index holds anything but exactly these chunks of a paper.
+
+        Replacing equals by equals would leave deleted copies behind, which BM25 counts until they are merged
+        away: a run that was interrupted and repeated would score otherwise than one that was not.
+        """
+        query = Query.term_query(self._schema, "paper", paper_id)
+        places = [place for _, place in searcher.search(query, len(chunks) + 1, count=False).hits]
+        held = {_stored(searcher, place, "address"): _stored(searcher, place, "digest") for place in places}
+        return held != {chunk.address: _digest(chunk) for chunk in chunks}
+
+    def _words(self, text: str) -> list[Query]:
+        """One query a word and field; stop words only when there is nothing else."""
+        prepared = _in_pairs(text)
+        words: list[Query] = []
+        for field in _FIELDS:
+            asking = self._asking if field == "english" else self._analyzers[field]
+            terms = asking.analyze(prepared) or self._analyzers[field].analyze(prepared)
+            words += [Query.term_query(self._schema, field, term) for term in dict.fromkeys(terms)]
+        return words
+
+    def _conditions(self, where: Filter) -> Iterator[Query]:
+        """The filter in tantivy's language."""
+        if where.paper_ids:
+            yield Query.term_set_query(self._schema, "paper", sorted(where.paper_ids))
+        if where.kinds:
+            yield Query.term_set_query(self._schema, "kind", sorted(where.kinds))
+        if where.tags:
+            yield Query.term_set_query(self._schema, "tags", sorted(where.tags))
+        if where.topic:
+            yield Query.term_query(self._schema, "topic", where.topic)
+        if where.venue:
+            yield Query.regex_query(self._schema, "venue", f".*{re.escape(where.venue.casefold())}.*")
+        if where.year_min is not None or where.year_max is not None:
+            yield self._between("year", 1 if where.year_min is None else where.year_min, where.year_max)
+        if where.chapter is not None:
+            yield self._between("chapter", where.chapter, where.chapter)
+        if where.section is not None:
+            yield self._between("section", where.section, where.section)
+
+    def _between(self, field: str, least: int, most: int | None) -> Query:
+        return Query.range_query(self._schema, field, tantivy.FieldType.Integer, least, most)
+
+    def _open(self) -> tantivy.Index | None:
+        """The index as it is on disk now; None when there is none yet."""
+        if self._opened is None and (self._directory / "meta.json").exists():
+            self._opened = self._load()
+        if self._opened is not None:
+            self._opened.reload()
+        return self._opened
+
+    def _create(self) -> tantivy.Index:
+        with writing(self._directory):
+            self._directory.mkdir(parents=True, exist_ok=True)
+        self._opened = self._load()
+        return self._opened
+
+    def _load(self) -> tantivy.Index:
+        try:
+            index = tantivy.Index(self._schema, path=str(self._directory), reuse=True)
+        except (ValueError, OSError) as error:
+            raise self._unavailable(error) from error
+        for name, analyzer in self._analyzers.items():
+            index.register_tokenizer(name, analyzer)
+        index.config_reader(reload_policy="manual")
+        return index
+
+    @contextmanager
+    def _writer(self, index: tantivy.Index) -> Iterator[tantivy.IndexWriter]:
+        """Everything written inside counts at once, at the end, or not at all."""
+        try:
+            writer = index.writer(_HEAP, 1)
+            yield writer
+            writer.commit()
+            writer.wait_merging_threads()
+        except (ValueError, OSError) as error:
+            raise self._unavailable(error) from error
+
+    def _unavailable(self, error: Exception) -> CarrelError:
+        for code in (errno.ENOSPC, errno.EROFS, errno.EACCES):
+            if os.strerror(code) in str(error):
+                return storage_error(OSError(code, os.strerror(code)), self._directory)
+        return StoreUnavailable(
+            f"the keyword index in {str(self._directory)!r} cannot be used: {error}",
+            hint="It is derived: delete that directory and run 'carrel index build'.",
+        )
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    for name in ("address", "digest"):
+        builder.add_text_field(name, stored=True, tokenizer_name="raw", index_option="basic")
+    for name in ("paper", "kind", "venue", "tags", "topic"):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    for name in _FIELDS:
+        builder.add_text_field(name, tokenizer_name=name, index_option="position")
+    for name in _NUMBERS:
+        builder.add_integer_field(name, indexed=True, fast=True)
+    return builder.build()
+
+
+def _english(*, stop_words: bool = False) -> TextAnalyzer:
+    builder = _words_without_case()
+    if stop_words:
+        builder = builder.filter(Step.stopword("english"))
+    return builder.filter(Step.stemmer("english")).build()
+
+
+def _plain() -> TextAnalyzer:
+    return _words_without_case().build()
+
+
+def _words_without_case() -> TextAnalyzerBuilder:
+    words = TextAnalyzerBuilder(Tokenizer.simple()).filter(Step.remove_long(_LONGEST_WORD))
+    return words.filter(Step.lowercase()).filter(Step.ascii_fold())
+
+
+def _document(chunk: Chunk) -> tantivy.Document:
+    field = "english" if chunk.language in _ENGLISH else "plain"
+    return tantivy.Document(
+        address=chunk.address,
+        digest=_digest(chunk),
+        paper=chunk.paper_id,
+        kind=chunk.kind.value,
+        venue=chunk.venue.casefold(),
+        tags=list(chunk.tags),
+        topic=chunk.topic,
+        authors=" ".join(chunk.authors),
+        year=chunk.year,
+        chapter=chunk.chapter,
+        section=chunk.section,
+        **{field: _in_pairs(chunk.embedded_text)},
+    )
+
+
+def _digest(chunk: Chunk) -> str:
+    """Of all that `_document` writes."""
+    facts = (chunk.kind, chunk.venue, chunk.tags, chunk.topic, chunk.authors, chunk.language)
+    numbers = (chunk.year, chunk.chapter, chunk.section)
+    return hashlib.sha256(repr((chunk.text_hash, *facts, *numbers)).encode("utf-8", "replace")).hexdigest()
+
+
+def _in_pairs(text: str) -> str:
+    """The text with every run of Chinese, Japanese or Korean written as its overlapping pairs."""
+    return _CJK.sub(lambda run: f" {' '.join(_pairs(run.group()))} ", text)
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def _stored(searcher: tantivy.Searcher, place: tantivy.DocAddress, field: str) -> str:
+    return str(searcher.doc(place).get_first(field))

@@ -1,0 +1,89 @@
+"""Where a library keeps its things.
+
+.carrel/refs.jsonl       the references: the truth, for git to keep
+.carrel/config.toml      settings of this library
+.carrel/carrel.db        the catalog and the history
+.carrel/cache/           everything derived, safe to delete
+
+An existing .bipartite/ directory is used as it is; what is Carrel's own goes under .bipartite/carrel/.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from carrel.errors import InvalidInput, LibraryNotFound
+from carrel.files import write_atomically, writing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_OURS = ".carrel"
+_BIPARTITE = ".bipartite"
+_IGNORED = "# Derived or private: not for git.\ncache/\ncarrel.db*\nwrite.lock\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    root: Path
+    """The library's directory: `.carrel` or `.bipartite`."""
+
+    @property
+    def home(self) -> Path:
+        return self.root / "carrel" if self.root.name == _BIPARTITE else self.root
+
+    @property
+    def refs(self) -> Path:
+        return self.root / "refs.jsonl"
+
+    @property
+    def config(self) -> Path:
+        return self.home / "config.toml"
+
+    @property
+    def database(self) -> Path:
+        return self.home / "carrel.db"
+
+    @property
+    def cache(self) -> Path:
+        return self.home / "cache"
+
+    @property
+    def embeddings(self) -> Path:
+        return self.cache / "embeddings"
+
+    @property
+    def lock(self) -> Path:
+        return self.home / "write.lock"
+
+    def relative(self, path: Path) -> str:
+        """A path as it is remembered: from the library's folder on, when it lies there, so that both can move."""
+        absolute, folder = path.resolve(), self.root.parent.resolve()
+        return str(absolute.relative_to(folder)) if absolute.is_relative_to(folder) else str(absolute)
+
+
+def find(start: Path) -> Layout:
+    """The library that a path lies in."""
+    absolute = start.absolute()
+    for folder in (absolute, *absolute.parents):
+        for name in (_OURS, _BIPARTITE):
+            if folder.name == name and folder.is_dir():
+                return Layout(folder)
+            if (folder / name).is_dir():
+                return Layout(folder / name)
+    raise LibraryNotFound(f"no library in {str(absolute)!r} or above it", hint="Make one with 'carrel init'.")
+
+
+def create(folder: Path) -> Layout:
+    """Make an empty library in a folder; a .bipartite directory there becomes one."""
+    bipartite = folder / _BIPARTITE
+    layout = Layout(bipartite if bipartite.is_dir() else folder / _OURS)
+    if layout.config.exists():
+        raise InvalidInput(f"there is a library in {str(folder)!r} already", hint="Use it, or choose another folder.")
+    with writing(layout.home):
+        layout.home.mkdir(parents=True, exist_ok=True)
+        layout.refs.touch()
+    write_atomically(layout.home / ".gitignore", _IGNORED.encode())
+    write_atomically(layout.config, b"# Settings of this library: `carrel config show` lists them all.\n")
+    return layout

@@ -1,0 +1,311 @@
+"""The library: where everything is put together, and what every surface calls.
+
+with Library.open("papers") as library:
+    library.add("refs.jsonl", "notes")
+    for passage in library.search("dense retrieval").passages:
+        print(passage.chunk.address, passage.score)
+    print(library.ask("Does dense retrieval beat BM25?").answer)
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from carrel import answer as answering
+from carrel import health, history, layout, reading, registry, settings
+from carrel import search as searching
+from carrel.chunking import Limits
+from carrel.embedders.cache import EmbeddingCache
+from carrel.errors import CarrelError, LibraryBusy, PaperNotFound
+from carrel.files import writing
+from carrel.ingest import adding, entries, indexing
+from carrel.references import jsonl
+from carrel.stores import Stores
+from carrel.telemetry import log
+from carrel.types import EVERYTHING, DoneEvent, Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import TracebackType
+
+    from carrel.catalogs import PaperRow
+    from carrel.embedders import Embedder
+    from carrel.generators import Generator
+    from carrel.layout import Layout
+    from carrel.parsers import Parser
+    from carrel.reading import ChunkView, PaperView
+    from carrel.rerankers import Reranker
+    from carrel.types import AddReport, Answer, Event, Filter, Progress, Reference, SearchResult
+
+
+class Library:
+    """A researcher's papers and everything that can be asked of them.
+
+    Opening is cheap: stores and models are opened by the first verb that needs them. One process writes at a time;
+    others that want to wait their turn, and readers never wait. Use it in a `with` block, or call `close`.
+    """
+
+    def __init__(
+        self,
+        place: Layout,
+        *,
+        overrides: Mapping[str, Any] | None = None,
+        embedder: Embedder | None = None,
+        generator: Generator | None = None,
+    ) -> None:
+        self.layout = place
+        self.settings, self.origins = settings.load(place.config, overrides)
+        if embedder is not None:
+            self.embedder = embedder
+        if generator is not None:
+            self.generator = generator
+
+    @classmethod
+    def init(cls, folder: str | Path = ".", **options: Any) -> Self:  # noqa: ANN401
+        """Make an empty library in a folder and open it."""
+        return cls(layout.create(Path(folder)), **options)
+
+    @classmethod
+    def open(cls, path: str | Path = ".", **options: Any) -> Self:  # noqa: ANN401
+        """Open the library that a folder holds or lies in.
+
+        `overrides` are settings by key (`{"search.limit": 20}`); `embedder` and `generator` take the place of those
+        that the settings name.
+        """
+        return cls(layout.find(Path(path)), **options)
+
+    def close(self) -> None:
+        if "stores" in self.__dict__:
+            self.stores.vectors.close()
+            self.stores.keywords.close()
+            self.stores.graph.close()
+            self.stores.catalog.close()
+            del self.stores
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # What can be done with it
+
+    def add(
+        self,
+        *paths: str | Path,
+        tags: tuple[str, ...] = (),
+        paper_id: str = "",
+        force: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> AddReport:
+        """Take in references, texts and whole folders, and index what is new or changed."""
+        request = adding.Request(tuple(map(Path, paths)), tags, paper_id, force=force, dry_run=dry_run)
+        if dry_run:
+            return adding.add(request, self._workplace)
+        with self._writing(progress):
+            return adding.add(request, self._workplace, progress=progress)
+
+    def remove(self, *paper_ids: str) -> list[str]:
+        """Take papers out of the library and of refs.jsonl. The files they were read from stay where they are."""
+        with self._writing():
+            rows = {row.reference.id: row for row in self.stores.catalog.papers(paper_ids)}
+            for paper_id in paper_ids:
+                if paper_id not in rows:
+                    raise PaperNotFound(
+                        f"Paper {paper_id!r} not found in database", hint="'carrel list' shows what there is."
+                    )
+            listed = {paper_id for paper_id, row in rows.items() if row.listed}
+            if listed:
+                jsonl.drop(self.layout.refs, listed)
+            self.stores.catalog.retire(list(rows))
+            self._settle()
+            return list(rows)
+
+    def search(
+        self,
+        query: str,
+        *,
+        mode: Mode | str = Mode.HYBRID,
+        limit: int | None = None,
+        where: Filter = EVERYTHING,
+    ) -> SearchResult:
+        """The passages that best fit a question."""
+        result = self._search(query, Mode(mode), limit or self.settings.search.limit, where)
+        self._remember(secrets.token_hex(16), result)
+        return result
+
+    def ask(self, question: str, *, top_k: int | None = None, where: Filter = EVERYTHING) -> Answer:
+        """An answer in which every statement is proved, or the word that the library does not have one."""
+        return answering.collect(self.stream(question, top_k=top_k, where=where))
+
+    def stream(self, question: str, *, top_k: int | None = None, where: Filter = EVERYTHING) -> Iterator[Event]:
+        """The same answer as it grows; the last event carries the whole."""
+        options = self.settings.answer
+        result = self._search(question, Mode.HYBRID, top_k or options.top_k, where)
+        events = answering.answer(
+            question, result=result, embedder=self.embedder, generator=self.generator, options=options
+        )
+        for event in events:
+            if isinstance(event, DoneEvent):
+                self._remember(event.answer.query_id, result, event.answer)
+            yield event
+
+    def show(self, address: str) -> PaperView | ChunkView:
+        """A paper with its outline, or a chunk with its neighbours."""
+        return reading.show(address, self.stores.catalog)
+
+    def text(self, address: str) -> str:
+        """The stored source text that citations at this address count their offsets in."""
+        return reading.source_text(address, self.stores.catalog)
+
+    def list(self) -> list[PaperRow]:
+        """Every paper, in order of id."""
+        return self.stores.catalog.papers()
+
+    def build_index(self, *, force: bool = False, progress: Progress | None = None) -> health.IndexBuild:
+        """Bring catalog and indexes to what refs.jsonl says; `force` makes them anew, embeddings included."""
+        start = time.monotonic()
+        with self._writing(progress):
+            entries.put_references(self._references(), self.stores)
+            if force or self.stores.vectors.model != self.embedder.name:
+                indexing.start_over(self.stores)
+            else:
+                self._reopen_missing()
+            embedded = self._settle(progress, fresh=force)
+            rows = self.stores.catalog.papers()
+            skipped = sum(not indexing.has_meaning(row.reference, row.parts) for row in rows)
+        return health.IndexBuild(
+            papers_indexed=len(rows) - skipped,
+            papers_skipped=skipped,
+            chunks_embedded=embedded,
+            duration_seconds=round(time.monotonic() - start, 3),
+            model=self.embedder.name,
+            index_size_bytes=health.index_size(self.layout.cache),
+        )
+
+    def check_index(self) -> health.IndexCheck:
+        """Whether the indexes are what refs.jsonl and the catalog say they should be."""
+        return health.check(self._references(), self.stores, self.layout.cache)
+
+    # What it is made of
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        made: Embedder = registry.make("embedders", self.settings.embedder, threads=self.settings.threads or None)
+        return made
+
+    @cached_property
+    def generator(self) -> Generator:
+        options = {"max_statements": self.settings.answer.max_statements}
+        made: Generator = registry.make("generators", self.settings.generator, **options)
+        return made
+
+    @cached_property
+    def reranker(self) -> Reranker | None:
+        name = self.settings.reranker
+        made: Reranker | None = None if name == "none" else registry.make("rerankers", name)
+        return made
+
+    @cached_property
+    def stores(self) -> Stores:
+        cache, chosen = self.layout.cache, self.settings
+        model = {"model": self.embedder.name, "dim": self.embedder.dim}
+        return Stores(
+            catalog=registry.make("catalogs", chosen.catalog, path=self.layout.database),
+            vectors=registry.make("vectors", chosen.vectors, directory=cache / "vectors", **model),
+            keywords=registry.make("keywords", chosen.keywords, directory=cache / "keywords"),
+            graph=registry.make("graphs", chosen.graph, path=cache / "graph" / "graph.db"),
+            embedder=self.embedder,
+            cache=EmbeddingCache(self.layout.embeddings, model=self.embedder.name, dim=self.embedder.dim),
+        )
+
+    @cached_property
+    def parsers(self) -> Mapping[str, Parser]:
+        """The parser for each suffix."""
+        made: list[Parser] = [registry.make("parsers", name) for name in registry.names("parsers")]
+        return {suffix: parser for parser in made for suffix in parser.suffixes}
+
+    @property
+    def _workplace(self) -> adding.Workplace:
+        chunking, limits = self.settings.chunking, self.settings.ingest
+        return adding.Workplace(
+            stores=self.stores,
+            refs=self.layout.refs,
+            parsers=self.parsers,
+            relative=self.layout.relative,
+            limits=Limits(chunking.min_tokens, chunking.target_tokens, chunking.max_tokens),
+            longest=limits.max_document_characters,
+            batch=limits.batch_characters,
+        )
+
+    def _search(self, query: str, mode: Mode, limit: int, where: Filter) -> SearchResult:
+        stores = self.stores
+        arms = {
+            "vector": searching.vector_arm(self.embedder, stores.vectors),
+            "keyword": searching.keyword_arm(stores.keywords),
+        }
+        if mode == Mode.GRAPH or stores.graph.count():
+            arms["graph"] = searching.graph_arm(stores.graph)
+        pipeline = searching.Pipeline(arms, stores.catalog, self.reranker, self.settings.search)
+        return searching.search(query, mode=mode, limit=limit, where=where, pipeline=pipeline)
+
+    def _remember(self, query_id: str, result: SearchResult, answer: Answer | None = None) -> None:
+        """Keep the query's figures. History is a courtesy: failing to write it does not fail the query."""
+        kept = self.settings.history
+        if not kept.enabled:
+            return
+        query = history.record(query_id, result, answer=answer, threshold=self.settings.answer.threshold)
+        try:
+            self.stores.catalog.record_query(query, keep_text=kept.keep_text)
+        except CarrelError as error:
+            log("history", logging.WARNING, "query not recorded", reason=error.message)
+
+    def _references(self) -> Sequence[Reference]:
+        return adding.read_refs(self.layout.refs, [])
+
+    def _reopen_missing(self) -> None:
+        """Papers that an index lost, its directory deleted perhaps, are to be indexed again."""
+        checked = health.compare(self._references(), self.stores, self.layout.cache)
+        self.stores.catalog.reopen(checked.missing)
+
+    def _settle(self, progress: Progress | None = None, *, fresh: bool = False) -> int:
+        batch = self.settings.ingest.batch_characters
+        return indexing.settle(self.stores, batch=batch, progress=progress, fresh=fresh)
+
+    @contextmanager
+    def _writing(self, progress: Progress | None = None) -> Iterator[None]:
+        """Be the one who writes."""
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self.layout.lock, timeout=0)
+        with writing(self.layout.lock):
+            try:
+                lock.acquire()
+            except Timeout:
+                if progress:
+                    progress("waiting for another process to finish writing", 0, 0)
+                self._wait_for(lock)
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _wait_for(self, lock: Any) -> None:  # noqa: ANN401
+        from filelock import Timeout
+
+        try:
+            lock.acquire(timeout=self.settings.lock_timeout)
+        except Timeout as error:
+            raise LibraryBusy(
+                f"another process is writing to {str(self.layout.root)!r}",
+                hint=f"Waited {self.settings.lock_timeout:g} s (setting lock_timeout). Try again when it has finished.",
+            ) from error

@@ -1,0 +1,170 @@
+"""Markdown: YAML front matter, headings, and blocks as markdown-it finds them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from carrel.identifiers import normalise_doi
+from carrel.parsers import Source, decode
+from carrel.types import ANY_YEAR, Author, Block, BlockKind, Paper, Published, Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_MOST_FRONT_MATTER = 64_000
+_YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
+_BRACKETED_FORMULA = re.compile(r"\s*\\\[.*\\\]\s*", re.DOTALL)
+_ATOMIC_TOKENS = {
+    "fence": BlockKind.CODE,
+    "code_block": BlockKind.CODE,
+    "math_block": BlockKind.FORMULA,
+    "math_block_label": BlockKind.FORMULA,
+    "amsmath": BlockKind.FORMULA,
+    "table_open": BlockKind.TABLE,
+}
+
+
+class Markdown:
+    name = "markdown"
+    suffixes = frozenset({".md", ".markdown", ".mdown"})
+
+    def parse(self, source: Source) -> Paper:
+        text = decode(source)
+        front, start = _front_matter(text)
+        blocks = tuple(_blocks(text, start))
+        reference = _reference(front, title=_first_title(blocks) or PurePath(source.name).stem)
+        return Paper(reference, text, blocks, self.name, topic=_word(front.get("topic") or front.get("category")))
+
+
+def _front_matter(text: str) -> tuple[dict[str, Any], int]:
+    """What stands between the first two `---`, and where the text begins after it."""
+    import yaml
+
+    found = _FRONT_MATTER.match(text[:_MOST_FRONT_MATTER])
+    if not found:
+        return {}, 0
+    try:
+        front = yaml.safe_load(found.group(1))
+    except yaml.YAMLError:
+        return {}, 0
+    return (front, found.end()) if isinstance(front, dict) else ({}, 0)
+
+
+def _reference(front: dict[str, Any], title: str) -> Reference:
+    return Reference(
+        id=_word(front.get("id") or front.get("citekey")),
+        title=_word(front.get("title")) or title,
+        doi=normalise_doi(_word(front.get("doi"))),
+        authors=tuple(_authors(front.get("authors") or front.get("author"))),
+        abstract=_word(front.get("abstract")),
+        venue=_word(front.get("venue") or front.get("journal") or front.get("booktitle")),
+        published=Published(_year(front.get("year") or front.get("date"))),
+        tags=tuple(_words(front.get("tags") or front.get("keywords"))),
+    )
+
+
+def _word(value: object) -> str:
+    """A scalar as text. Anything nested is not a word: YAML aliases could make it endless."""
+    return " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
+
+
+def _words(value: object) -> Iterator[str]:
+    listed = value.split(",") if isinstance(value, str) else value
+    if isinstance(listed, list):
+        yield from dict.fromkeys(word for item in listed if (word := _word(item)))
+
+
+def _authors(value: object) -> Iterator[Author]:
+    listed = value if isinstance(value, list) else [value]
+    for item in listed:
+        if isinstance(item, dict):
+            last = _word(item.get("last") or item.get("family") or item.get("name"))
+            first = _word(item.get("first") or item.get("given"))
+        else:
+            first, last = _split_name(_word(item))
+        if last:
+            yield Author(last=last, first=first)
+
+
+def _split_name(name: str) -> tuple[str, str]:
+    """`Tim Yu` and `Yu, Tim` → Tim, Yu."""
+    if "," in name:
+        last, _, first = name.partition(",")
+        return first.strip(), last.strip()
+    first, _, last = name.rpartition(" ")
+    return first, last
+
+
+def _year(value: object) -> int:
+    found = _YEAR.search(str(value)) if value is not None else None
+    return int(found.group()) if found else ANY_YEAR
+
+
+def _first_title(blocks: Sequence[Block]) -> str:
+    return next((block.title for block in blocks if block.kind == BlockKind.HEADING and block.level == 1), "")
+
+
+def _blocks(text: str, start: int) -> Iterator[Block]:
+    line_starts = [start]
+    for line in text[start:].split("\n"):
+        line_starts.append(min(line_starts[-1] + len(line) + 1, len(text)))
+    tokens = _markdown_it().parse(text[start:])
+    for position, token in enumerate(tokens):
+        kind = _kind(tokens, position)
+        if kind and token.map:
+            first, last = (line_starts[line] for line in token.map)
+            last = first + len(text[first:last].rstrip())
+            heading = kind == BlockKind.HEADING
+            level, title = (int(token.tag[1:]), _plain(tokens[position + 1])) if heading else (0, "")
+            yield Block(kind, first, last, level=level, title=title)
+
+
+def _kind(tokens: Sequence[Token], position: int) -> BlockKind | None:
+    """What block begins at a token, if one does: those of the top level, and the items of its lists."""
+    token = tokens[position]
+    if token.type == "list_item_open" and token.level == 1:
+        return _container_kind(tokens, position, BlockKind.LIST)
+    if token.level:
+        return None
+    if token.type == "blockquote_open":
+        return _container_kind(tokens, position, BlockKind.TEXT)
+    if token.type == "paragraph_open":
+        formula = _BRACKETED_FORMULA.fullmatch(tokens[position + 1].content)
+        return BlockKind.FORMULA if formula else BlockKind.TEXT
+    if token.type == "html_block":
+        return _html_kind(token.content)
+    return BlockKind.HEADING if token.type == "heading_open" else _ATOMIC_TOKENS.get(token.type)
+
+
+def _container_kind(tokens: Sequence[Token], position: int, kind: BlockKind) -> BlockKind:
+    """A list item or quotation with code, a formula or a table inside must not be split either."""
+    for token in tokens[position + 1 :]:
+        if token.level <= tokens[position].level:
+            break
+        if token.type in _ATOMIC_TOKENS:
+            return _ATOMIC_TOKENS[token.type]
+    return kind
+
+
+def _html_kind(html: str) -> BlockKind | None:
+    if html.lstrip().startswith("<!--"):
+        return None
+    return BlockKind.TABLE if "<table" in html.lower() else BlockKind.TEXT
+
+
+def _plain(inline: Token) -> str:
+    return "".join(child.content for child in inline.children or ()).strip()
+
+
+def _markdown_it() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.amsmath import amsmath_plugin
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+    return MarkdownIt("commonmark").enable("table").use(dollarmath_plugin).use(amsmath_plugin)

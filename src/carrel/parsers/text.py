@@ -1,0 +1,30 @@
+"""Plain text: paragraphs between blank lines."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from carrel.parsers import Source, decode
+from carrel.types import Block, BlockKind, Paper, Reference
+
+_PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
+_LONGEST_TITLE = 100
+
+
+class PlainText:
+    name = "text"
+    suffixes = frozenset({".txt", ".text"})
+
+    def parse(self, source: Source) -> Paper:
+        text = decode(source)
+        blocks = tuple(Block(BlockKind.TEXT, *match.span()) for match in _PARAGRAPH.finditer(text))
+        reference = Reference(id="", title=_title(text) or PurePath(source.name).stem)
+        return Paper(reference=reference, text=text, blocks=blocks, format=self.name)
+
+
+def _title(text: str) -> str:
+    """The first line, when it looks like one: short, a capital in front, no full stop at its end."""
+    first = text.strip().split("\n", 1)[0].strip()
+    looks_like_one = len(first) < _LONGEST_TITLE and first[:1].isupper() and not first.endswith((".", ",", ";", ":"))
+    return first if looks_like_one else ""

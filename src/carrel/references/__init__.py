@@ -1,0 +1,91 @@
+"""Reading and writing reference libraries, one file a format."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from carrel.identifiers import normalise_doi
+from carrel.types import ANY_YEAR, Problem, Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class Found(NamedTuple):
+    """What a reader made of a file: the good entries, and why each of the others is not one."""
+
+    references: list[Reference]
+    problems: list[Problem]
+
+
+class Matcher:
+    """Recognises a known paper under another name: by its source's id, then its DOI, then its own id."""
+
+    def __init__(self, known: Iterable[Reference]) -> None:
+        self._by_source: dict[tuple[str, str], str] = {}
+        self._by_doi: dict[str, str] = {}
+        self._ids: set[str] = set()
+        for reference in known:
+            self.learn(reference)
+
+    def learn(self, reference: Reference) -> None:
+        self._ids.add(reference.id)
+        if reference.source.id:
+            self._by_source.setdefault((reference.source.type, reference.source.id), reference.id)
+        if doi := normalise_doi(reference.doi):
+            self._by_doi.setdefault(doi, reference.id)
+
+    def find(self, reference: Reference) -> str | None:
+        origin = (reference.source.type, reference.source.id)
+        known = self._by_source.get(origin) if reference.source.id else None
+        known = known or self._by_doi.get(normalise_doi(reference.doi))
+        return known or (reference.id if reference.id in self._ids else None)
+
+
+class Merged(NamedTuple):
+    """What incoming references change in a library."""
+
+    changed: dict[str, Reference]
+    """By id: the records to write."""
+    new: list[str]
+    updated: list[str]
+    unchanged: int
+
+
+def merge_all(known: Mapping[str, Reference], incoming: Iterable[Reference]) -> Merged:
+    """Each incoming record as a new one, or as an update of the one it is recognised as."""
+    matcher, changed = Matcher(known.values()), {}
+    new: list[str] = []
+    updated: dict[str, None] = {}
+    unchanged = 0
+    for reference in incoming:
+        paper_id = matcher.find(reference)
+        if paper_id is None:
+            changed[reference.id] = reference
+            new.append(reference.id)
+            matcher.learn(reference)
+            continue
+        before = changed.get(paper_id) or known[paper_id]
+        after = merge(before, reference)
+        if after == before:
+            unchanged += 1
+            continue
+        changed[paper_id] = after
+        if paper_id in known:
+            updated[paper_id] = None
+    return Merged(changed, new, list(updated), unchanged)
+
+
+def merge(old: Reference, new: Reference) -> Reference:
+    """The new record under the old id; where the new one is silent, the old one speaks."""
+    values = {
+        name: value
+        for name in Reference.__dataclass_fields__
+        if name != "id" and not _is_empty(value := getattr(new, name))
+    }
+    return replace(old, **values)
+
+
+def _is_empty(value: object) -> bool:
+    return not value or (hasattr(value, "year") and value.year == ANY_YEAR)

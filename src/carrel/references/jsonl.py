@@ -1,0 +1,147 @@
+"""refs.jsonl: one record a line, always in the same key order, the truth that git keeps."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from carrel.errors import SourceError
+from carrel.files import write_atomically
+from carrel.references import Found
+from carrel.types import Problem, Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pydantic import TypeAdapter
+
+_MAX_LINE = 1_000_000
+_KEYS = (
+    "id", "doi", "title", "authors", "abstract", "venue", "note", "published", "pdf_path", "supplement_paths",
+    "source", "tags", "supersedes", "pmid", "pmcid", "arxiv_id", "s2_id",
+)  # fmt: skip
+_ALWAYS = frozenset({"id", "doi", "title", "authors", "abstract", "venue", "published", "pdf_path", "source"})
+_OPTIONAL_PARTS = ("orcid", "month", "day")
+
+
+def dump(reference: Reference) -> str:
+    """The record as a line, without its end."""
+    return json.dumps(as_record(reference), ensure_ascii=False)
+
+
+def as_record(reference: Reference) -> dict[str, Any]:
+    """The record as JSON has it: keys in order, what is empty left out unless it is always there."""
+    record = asdict(reference)
+    for part in (record["published"], *record["authors"]):
+        for name in _OPTIONAL_PARTS:
+            if not part.get(name, True):
+                del part[name]
+    record["authors"] = [
+        {key: author[key] for key in ("first", "last", "orcid") if key in author} for author in record["authors"]
+    ]
+    return {key: record[key] for key in _KEYS if key in _ALWAYS or record[key]}
+
+
+def load(line: str) -> Reference:
+    """The record of a line; raises ValueError that says what is wrong with it."""
+    if len(line) > _MAX_LINE:
+        raise ValueError(f"the line has {len(line):,} characters, more than {_MAX_LINE:,}")
+    record = json.loads(line)
+    if not isinstance(record, dict):
+        raise ValueError(f"a record is a JSON object, this is {type(record).__name__}")
+    return from_record(record)
+
+
+def from_record(record: Mapping[str, Any]) -> Reference:
+    from pydantic import ValidationError
+
+    try:
+        reference = _adapter().validate_python(_clean(record))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(step) for step in first["loc"])
+        raise ValueError(f"{place!r}: {first['msg'].lower()}") from error
+    for name in ("id", "title"):
+        if not getattr(reference, name).strip():
+            raise ValueError(f"{name!r} is empty")
+    return reference
+
+
+def read(path: Path) -> Found:
+    """Every good record of a file, and every bad line with its number and reason."""
+    references: list[Reference] = []
+    problems: list[Problem] = []
+    for number, line in enumerate(_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            references.append(load(line))
+        except ValueError as error:
+            problems.append(Problem(f"{path}:{number}", f"line {number}: {_plainly(error)}"))
+    return Found(references, problems)
+
+
+def write(path: Path, references: Mapping[str, Reference]) -> None:
+    """Put these records into the file: the changed ones in place, the new ones at the end.
+
+    Every line that is not of a changed record stays byte for byte as it is, a broken one too.
+    """
+    waiting = dict(references)
+    lines = [_rewritten(line, waiting) for line in _lines(path)] if path.exists() else []
+    lines += [dump(reference) for reference in waiting.values()]
+    write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
+
+
+def drop(path: Path, ids: set[str]) -> None:
+    """Take these records out of the file."""
+    kept = [line for line in _lines(path) if _id_of(line) not in ids]
+    write_atomically(path, "".join(f"{line}\n" for line in kept).encode())
+
+
+def _rewritten(line: str, waiting: dict[str, Reference]) -> str:
+    """The line of the same record after the change; keys that Carrel does not know are kept."""
+    reference = waiting.pop(_id_of(line) or "", None)
+    if reference is None or load(line) == reference:
+        return line
+    unknown = {key: value for key, value in json.loads(line).items() if key not in _KEYS}
+    return json.dumps({**as_record(reference), **unknown}, ensure_ascii=False)
+
+
+def _id_of(line: str) -> str | None:
+    try:
+        return load(line).id
+    except ValueError:
+        return None
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{str(path)!r} is not UTF-8 text", hint="Convert it to UTF-8 first.") from error
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")] if text else []
+
+
+def _clean(value: Any) -> Any:  # noqa: ANN401
+    """Without nulls, which mean "not known", and without NULs and lone surrogates, which no store can hold."""
+    if isinstance(value, dict):
+        return {key: _clean(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return value
+
+
+def _plainly(error: ValueError) -> str:
+    return f"not JSON: {error}" if isinstance(error, json.JSONDecodeError) else str(error)
+
+
+@cache
+def _adapter() -> TypeAdapter[Reference]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Reference)

@@ -1,0 +1,59 @@
+"""From a name in the settings to the class that does the work, imported only when it is asked for.
+
+Third parties add their own by entry points: group `carrel.embedders`, name `mine`, value `my_package:MyEmbedder`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from importlib.metadata import entry_points
+from typing import Any
+
+from carrel.errors import MissingExtra, UnknownComponent
+
+BUILT_IN: dict[str, dict[str, str]] = {
+    "embedders": {"granite": "carrel.embedders.granite:Granite"},
+    "vectors": {"flat": "carrel.vectors.flat:FlatVectors"},
+    "keywords": {"tantivy": "carrel.keywords.tantivy:TantivyKeywords"},
+    "graphs": {"sqlite": "carrel.graphs.sqlite:SqliteGraph"},
+    "catalogs": {"sqlite": "carrel.catalogs.sqlite:SqliteCatalog"},
+    "rerankers": {"fused": "carrel.rerankers.fused:Fused"},
+    "generators": {"extractive": "carrel.generators.extractive:Extractive"},
+    "parsers": {"markdown": "carrel.parsers.markdown:Markdown", "text": "carrel.parsers.text:PlainText"},
+}
+"""Seam → name → where the class is."""
+
+
+def names(seam: str) -> list[str]:
+    """Every name that can be asked for."""
+    return sorted({*BUILT_IN[seam], *(point.name for point in entry_points(group=f"carrel.{seam}"))})
+
+
+def make(seam: str, name: str, **offered: object) -> Any:  # noqa: ANN401
+    """The component behind a name, given those of the offered values that its constructor names."""
+    component = find(seam, name)
+    wanted = inspect.signature(component).parameters
+    return component(**{key: value for key, value in offered.items() if key in wanted})
+
+
+def find(seam: str, name: str) -> Any:  # noqa: ANN401
+    """The class behind a name."""
+    target = BUILT_IN[seam].get(name)
+    if target is None:
+        point = next(iter(entry_points(group=f"carrel.{seam}", name=name)), None)
+        if point is None:
+            raise UnknownComponent(
+                f"no {seam.removesuffix('s')} is called {name!r}", hint=f"There are: {', '.join(names(seam))}."
+            )
+        target = point.value
+    module, _, attribute = target.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if error.name is None or module.startswith(error.name):
+            raise
+        raise MissingExtra(
+            f"{name!r} needs an extra: pip install 'carrel[{name}]'",
+            hint=f"The module {error.name!r} is not installed.",
+        ) from error

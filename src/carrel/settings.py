@@ -1,0 +1,227 @@
+"""What can be set, and who set it: defaults < the user's config < the library's config < environment < flags."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from carrel.errors import InvalidInput, UnknownSetting
+from carrel.files import write_atomically, writing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_PREFIX = "CARREL_"
+_NOT_SETTINGS = frozenset({"CARREL_LIBRARY"})
+LIBRARY_VARIABLE = "CARREL_LIBRARY"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Search(_Section):
+    limit: int = Field(default=10, ge=1, le=1000, description="How many passages a search returns.")
+    candidates: int = Field(
+        default=50,
+        ge=1,
+        le=10_000,
+        description="The least number of candidates each arm is asked for; ten times the limit if that is more.",
+    )
+    fusion: Literal["rrf", "min_max"] = Field(
+        default="rrf", description="How the arms' rankings become one: by ranks, or by scores."
+    )
+    rrf_k: int = Field(default=60, ge=1, description="k of reciprocal rank fusion: larger values flatten the ranks.")
+    weight_vector: float = Field(default=1.0, ge=0, description="Weight of the vector arm in the fusion.")
+    weight_keyword: float = Field(default=1.0, ge=0, description="Weight of the keyword arm in the fusion.")
+    weight_graph: float = Field(default=0.5, ge=0, description="Weight of the graph arm in the fusion.")
+    arm_timeout: float = Field(
+        default=10.0, gt=0, description="Seconds an arm may take before the search goes on without it."
+    )
+
+
+class Answer(_Section):
+    top_k: int = Field(default=5, ge=1, le=20, description="How many passages an answer may draw on.")
+    threshold: float = Field(
+        default=0.6, ge=0, le=1, description="Least probability of the best passage for an answer to be given."
+    )
+    max_statements: int = Field(
+        default=4, ge=1, le=50, description="How many statements the extractive generator makes at most."
+    )
+
+
+class Chunking(_Section):
+    min_tokens: int = Field(default=100, ge=1, description="Smaller pieces are joined to their neighbours.")
+    target_tokens: int = Field(
+        default=512, ge=1, description="A chunk that has reached this size is closed at the next good place."
+    )
+    max_tokens: int = Field(default=1024, ge=1, description="No chunk grows beyond this by adding another block.")
+
+
+class Ingest(_Section):
+    max_document_characters: int = Field(default=10_000_000, ge=1, description="Longer documents are refused.")
+    batch_characters: int = Field(
+        default=400_000,
+        ge=1,
+        description="How much text is embedded and committed together; what an interruption may cost.",
+    )
+
+
+class History(_Section):
+    enabled: bool = Field(default=True, description="Keep a record of each query's timings and counts.")
+    keep_text: bool = Field(default=False, description="Keep the words of each query, not only a salted hash.")
+
+
+class Settings(_Section):
+    embedder: str = Field(default="granite", description="Which embedder turns text into vectors.")
+    reranker: str = Field(default="fused", description="Which reranker scores the candidates; `none` for none.")
+    generator: str = Field(default="extractive", description="Which generator writes answers.")
+    catalog: str = Field(default="sqlite", description="Which catalog keeps papers, chunks and history.")
+    vectors: str = Field(default="flat", description="Which store keeps vectors.")
+    keywords: str = Field(default="tantivy", description="Which index looks up words.")
+    graph: str = Field(default="sqlite", description="Which store keeps the concept graph.")
+    threads: int = Field(
+        default=0, ge=0, le=256, description="Threads a local model may use; 0 chooses by the machine."
+    )
+    lock_timeout: float = Field(default=60.0, ge=0, description="Seconds to wait while another process writes.")
+    log_level: Literal["off", "debug", "info", "warning", "error"] = Field(
+        default="off", description="Least level of the log on stderr."
+    )
+    search: Search = Search()
+    answer: Answer = Answer()
+    chunking: Chunking = Chunking()
+    ingest: Ingest = Ingest()
+    history: History = History()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One value as `carrel config show` prints it."""
+
+    key: str
+    value: Any
+    origin: str
+    description: str
+
+
+def load(library_config: Path | None = None, flags: Mapping[str, Any] | None = None) -> tuple[Settings, dict[str, str]]:
+    """The settings in force and, for each key that is not a default, where it was set."""
+    layers: list[tuple[str, dict[str, Any]]] = [
+        (str(path), _read(path)) for path in (user_config(), library_config) if path and path.exists()
+    ]
+    layers.append(("environment", _environment()))
+    layers.append(("flag", {key: value for key, value in (flags or {}).items() if value is not None}))
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for origin, layer in layers:
+        for key, value in layer.items():
+            _known(key, origin)
+            values[key], origins[key] = value, origin
+    return _validated(values, origins), origins
+
+
+def listing(settings: Settings, origins: Mapping[str, str]) -> list[Setting]:
+    return [
+        Setting(key, _value(settings, key), origins.get(key, "default"), description)
+        for key, description in descriptions().items()
+    ]
+
+
+def descriptions() -> dict[str, str]:
+    """Every key that can be set, with what it does."""
+    return dict(_walk(Settings, ""))
+
+
+def assign(path: Path, key: str, text: str) -> Any:  # noqa: ANN401
+    """Set one key in a config file, its comments and order kept; returns the value as it was understood."""
+    import tomlkit
+
+    _known(key, "the command line")
+    settings = _validated({**_read(path), key: text} if path.exists() else {key: text}, {key: "the command line"})
+    value = _value(settings, key)
+    document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
+    section, _, name = key.rpartition(".")
+    table = document.setdefault(section, tomlkit.table()) if section else document
+    table[name] = value
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, tomlkit.dumps(document).encode())
+    return value
+
+
+def user_config() -> Path:
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir("carrel")) / "config.toml"
+
+
+def library_from_environment() -> str | None:
+    return os.environ.get(LIBRARY_VARIABLE)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return dict(_flat(tomllib.loads(path.read_text(encoding="utf-8")), ""))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"config {str(path)!r} is not valid TOML: {error}", hint="Correct or remove it.") from error
+
+
+def _environment() -> dict[str, str]:
+    """`CARREL_SEARCH__LIMIT=5` sets search.limit."""
+    named = {key: value for key, value in os.environ.items() if key.startswith(_PREFIX) and key not in _NOT_SETTINGS}
+    return {key.removeprefix(_PREFIX).lower().replace("__", "."): value for key, value in named.items()}
+
+
+def _flat(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _walk(section: type[BaseModel], prefix: str) -> Iterator[tuple[str, str]]:
+    for name, info in section.model_fields.items():
+        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
+            yield from _walk(info.annotation, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", info.description or ""
+
+
+def _known(key: str, origin: str) -> None:
+    keys = descriptions()
+    if key not in keys:
+        close = difflib.get_close_matches(key, keys, n=1)
+        meant = f"Did you mean {close[0]!r}? " if close else ""
+        raise UnknownSetting(
+            f"unknown setting {key!r} in {origin}", hint=f"{meant}'carrel config show' lists all settings."
+        )
+
+
+def _value(settings: Settings, key: str) -> Any:  # noqa: ANN401
+    value: Any = settings
+    for name in key.split("."):
+        value = getattr(value, name)
+    return value
+
+
+def _validated(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
+    nested: dict[str, Any] = {}
+    for key, value in values.items():
+        section, _, name = key.rpartition(".")
+        (nested.setdefault(section, {}) if section else nested)[name] = value
+    try:
+        return Settings.model_validate(nested)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(step) for step in first["loc"])
+        raise InvalidInput(
+            f"setting {key} = {first['input']!r} from {origins.get(key, 'config')}: {first['msg'].lower()}",
+            hint=f"{key}: {descriptions().get(key, '')}",
+        ) from error

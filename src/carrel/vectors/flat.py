@@ -1,0 +1,248 @@
+"""Exact search over memory-mapped segments: the embedded default, and the oracle of every other store.
+
+A manifest names the segments and, for each, the file that marks its dead rows. Segments and marks are never
+changed once written; a write adds files and then replaces the manifest, so a reader in another process holds
+either the old state or the new one. Small segments are merged as they gather, like the digits of a counter, so
+that n single puts leave about log n segments and every row is rewritten about log n times.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from carrel.errors import InvalidInput, StoreUnavailable
+from carrel.files import write_atomically, writing
+from carrel.types import EVERYTHING, Filter, Hit
+from carrel.vectors import check_dimension
+from carrel.vectors.flat_segment import (
+    Segment,
+    open_segment,
+    rows_of_chunks,
+    rows_of_segment,
+    write_segment,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
+
+    from carrel.types import Chunk, Matrix, Vector
+    from carrel.vectors.flat_segment import Mask, Rows
+
+_FORMAT = 1
+_MANIFEST = "manifest.json"
+_TIE = 1e-6
+"""Scores nearer than this are one score: a matrix product may differ in its last bits by row position."""
+_REOPENS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class _Live:
+    """A segment with the marks of its rows that still count."""
+
+    segment: Segment
+    alive: Mask
+    dead_file: str | None
+
+    @property
+    def count(self) -> int:
+        return int(np.count_nonzero(self.alive))
+
+
+class FlatVectors:
+    def __init__(self, directory: Path, *, model: str, dim: int) -> None:
+        self._directory = directory
+        self._wanted = (model, dim)
+        self._stamp: tuple[int, int, int] | None = None
+        self._live: list[_Live] = []
+        self.model, self.dim = model, dim
+        self._refresh()
+
+    def put(self, chunks: Sequence[Chunk], vectors: Matrix) -> None:
+        if not chunks:
+            return
+        self._check_rows(chunks, vectors)
+        self._refresh()
+        kept = self._without({chunk.paper_id for chunk in chunks})
+        merged = _merge_from(kept, len(chunks))
+        sources = [rows_of_segment(live.segment, live.alive) for live in kept[merged:]]
+        added = self._write([*sources, rows_of_chunks(chunks, vectors)])
+        self._commit(kept[:merged], added=added)
+
+    def delete(self, paper_ids: Collection[str]) -> None:
+        self._refresh()
+        kept = self._without(set(paper_ids))
+        if sum(live.count for live in kept) == self.count():
+            return
+        full = [live for live in kept if live.count * 2 >= len(live.segment)]
+        sparse = [live for live in kept if live.count * 2 < len(live.segment)]
+        added = self._write([rows_of_segment(live.segment, live.alive) for live in sparse]) if sparse else None
+        self._commit(full, added=added)
+
+    def search(self, vector: Vector, *, limit: int, where: Filter = EVERYTHING) -> list[Hit]:
+        self._refresh()
+        check_dimension(vector, model=self.model, dim=self.dim)
+        if limit < 1:
+            raise InvalidInput(f"limit must be a positive integer, got {limit}")
+        found = [hit for live in self._live for hit in _nearest(live, vector, limit, where)]
+        return sorted(found, key=lambda hit: (-hit.score, hit.address))[:limit]
+
+    def count(self) -> int:
+        self._refresh()
+        return sum(live.count for live in self._live)
+
+    def addresses(self) -> set[str]:
+        self._refresh()
+        return {live.segment.address(int(row)) for live in self._live for row in np.flatnonzero(live.alive)}
+
+    def clear(self, *, model: str, dim: int) -> None:
+        self.model, self.dim = self._wanted = model, dim
+        self._commit([], added=None)
+
+    def close(self) -> None:
+        self._live = []
+        self._stamp = None
+
+    def _check_rows(self, chunks: Sequence[Chunk], vectors: Matrix) -> None:
+        if (self.model, self.dim) != self._wanted:
+            raise InvalidInput(
+                f"the index holds vectors of {self.model!r} ({self.dim}D), not of {self._wanted[0]!r}",
+                hint="Run 'carrel index build --force' to embed everything anew.",
+            )
+        if vectors.shape != (len(chunks), self.dim):
+            raise InvalidInput(f"{len(chunks)} chunks need a ({len(chunks)}, {self.dim}) matrix, got {vectors.shape}")
+        if not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):
+            raise InvalidInput("vectors must be finite and of unit length")
+        if len({chunk.address for chunk in chunks}) != len(chunks):
+            raise InvalidInput("one put names the same address twice")
+
+    def _without(self, paper_ids: set[str]) -> list[_Live]:
+        """The live rows, those of some papers marked dead; segments left empty are dropped."""
+        kept: list[_Live] = []
+        for live in self._live:
+            alive = live.alive & ~live.segment.rows_of(paper_ids)
+            unchanged = np.array_equal(alive, live.alive)
+            if alive.any():
+                kept.append(_Live(live.segment, alive, live.dead_file if unchanged else None))
+        return kept
+
+    def _write(self, sources: Sequence[Rows]) -> tuple[str, int]:
+        name = f"segment-{secrets.token_hex(8)}"
+        return name, write_segment(self._directory / name, sources)
+
+    def _commit(self, kept: Sequence[_Live], added: tuple[str, int] | None) -> None:
+        """Write what is new, then the manifest that makes it count, then sweep what nothing names any more."""
+        with writing(self._directory):
+            self._directory.mkdir(parents=True, exist_ok=True)
+        segments = [
+            {"name": live.segment.name, "rows": len(live.segment), "dead": live.dead_file or self._mark(live)}
+            for live in kept
+        ]
+        if added:
+            segments.append({"name": added[0], "rows": added[1], "dead": None})
+        manifest = {"format": _FORMAT, "model": self.model, "dim": self.dim, "segments": segments}
+        write_atomically(self._directory / _MANIFEST, json.dumps(manifest, indent=1).encode())
+        self._refresh()
+        self._sweep({str(entry[key]) for entry in segments for key in ("name", "dead")})
+
+    def _mark(self, live: _Live) -> str | None:
+        if live.alive.all():
+            return None
+        name = f"dead-{secrets.token_hex(8)}"
+        write_atomically(self._directory / name, np.packbits(~live.alive).tobytes(), durable=False)
+        return name
+
+    def _sweep(self, named: set[str]) -> None:
+        for path in self._directory.iterdir():
+            if path.name in named or path.name == _MANIFEST:
+                continue
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+    def _refresh(self) -> None:
+        """Follow the manifest when another process has replaced it."""
+        for attempt in range(1, _REOPENS + 1):
+            stamp = _stamp_of(self._directory / _MANIFEST)
+            if stamp == self._stamp:
+                return
+            try:
+                self._load()
+            except FileNotFoundError as error:
+                # A writer swept a segment between our reading the manifest and opening it: read again.
+                if attempt == _REOPENS:
+                    raise self._damaged(error) from error
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                raise self._damaged(error) from error
+            else:
+                self._stamp = stamp
+                return
+
+    def _load(self) -> None:
+        path = self._directory / _MANIFEST
+        if not path.exists():
+            self._live = []
+            self.model, self.dim = self._wanted
+            return
+        manifest = json.loads(path.read_bytes())
+        if manifest["format"] != _FORMAT:
+            raise ValueError(f"its format is {manifest['format']}, this program reads {_FORMAT}")
+        self._live = [
+            self._open(entry["name"], entry["rows"], entry["dead"], manifest["dim"]) for entry in manifest["segments"]
+        ]
+        self.model, self.dim = manifest["model"], manifest["dim"]
+
+    def _open(self, name: str, rows: int, dead_file: str | None, dim: int) -> _Live:
+        known = next((live for live in self._live if live.segment.name == name), None)
+        segment = known.segment if known else open_segment(self._directory / name, rows, dim)
+        alive = np.ones(rows, dtype=bool)
+        if dead_file:
+            bits = np.frombuffer((self._directory / dead_file).read_bytes(), dtype=np.uint8)
+            alive = ~np.unpackbits(bits, count=rows).astype(bool)
+        return _Live(segment, alive, dead_file)
+
+    def _damaged(self, error: Exception) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"the vector index in {str(self._directory)!r} cannot be read: {error}",
+            hint="It is derived: delete that directory and run 'carrel index build'.",
+        )
+
+
+def _merge_from(kept: Sequence[_Live], incoming: int) -> int:
+    """Index of the first segment to merge with the incoming rows: no segment is followed by as much as itself."""
+    first, gathered = len(kept), incoming
+    while first and kept[first - 1].count <= gathered:
+        first -= 1
+        gathered += kept[first].count
+    return first
+
+
+def _nearest(live: _Live, vector: Vector, limit: int, where: Filter) -> list[Hit]:
+    allowed = live.alive if where == EVERYTHING else live.alive & live.segment.allowed(where)
+    rows = np.flatnonzero(allowed)
+    if not len(rows):
+        return []
+    similarities = live.segment.similarities(vector)[rows]
+    if len(rows) > limit:
+        least = np.partition(similarities, -limit)[-limit] - _TIE
+        near = np.flatnonzero(similarities >= least)
+        rows, similarities = rows[near], similarities[near]
+    return [
+        Hit(live.segment.address(int(row)), round(float(similarity), 6))
+        for row, similarity in zip(rows, similarities, strict=True)
+    ]
+
+
+def _stamp_of(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return (0, 0, 0)
+    return (status.st_ino, status.st_mtime_ns, status.st_size)
