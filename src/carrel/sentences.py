@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 _END = re.compile(r"""[.!?]+["'”’)\]]*(?=\s)|[。！？]+[”’」』）]*""")
 _STARTS_A_SENTENCE = re.compile(r"""\s+["'“‘(\[]*[^\Wa-z_]""")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|et al|al|etc|cf|vs|viz|resp|approx|ca|fig|figs|eq|eqs|sec|secs|tab|ref|refs|no|nos|vol|pp?|"
-    r"ch|chap|dr|mr|mrs|ms|prof|st|jr|sr|inc|ltd|dept|univ|ed|eds|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
+    r"(?:\b(?:e\.g|i\.e|et al|al|etc|cf|vs|viz|resp|approx|ca|dr|mr|mrs|prof|jr|sr|inc|ltd|dept|univ|eds|figs?|eqs?)"
     r"|\b[A-Za-z])$",
     re.IGNORECASE,
 )
+_BEFORE_A_NUMBER = re.compile(r"\b(?:secs?|tab|refs?|nos?|vol|pp?|ch|chap|art|def|thm|lem|prop|alg|app)$", re.IGNORECASE)
+_NUMBER = re.compile(r"\s+\d")
 _BREAK = re.compile(r"\n[ \t]*\n+")
 _NOT_PROSE = re.compile(r"\s*(?:#{1,6}\s|```|~~~|\$\$|\\\[|\\begin\{|\||<|!\[|[-*_]{3,}\s*$)")
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)|^\$\$.*?\$\$", re.MULTILINE | re.DOTALL)
@@ -78,7 +79,9 @@ def _ends_here(text: str, stop: re.Match[str]) -> bool:
         return True
     if not _STARTS_A_SENTENCE.match(text, stop.end()):
         return False
-    return not (stop.group().startswith(".") and _ABBREVIATION.search(text, max(0, stop.start() - 12), stop.start()))
+    before = (text, max(0, stop.start() - 12), stop.start())
+    shortened = _ABBREVIATION.search(*before) or (_BEFORE_A_NUMBER.search(*before) and _NUMBER.match(text, stop.end()))
+    return not (stop.group().startswith(".") and shortened)
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.identifiers import normalise_doi
-from carrel.types import ANY_YEAR, Problem, Reference
+from carrel.types import Problem, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -79,13 +79,9 @@ def merge_all(known: Mapping[str, Reference], incoming: Iterable[Reference]) -> 
 
 def merge(old: Reference, new: Reference) -> Reference:
     """The new record under the old id; where the new one is silent, the old one speaks."""
-    values = {
+    spoken = {
         name: value
-        for name in Reference.__dataclass_fields__
-        if name != "id" and not _is_empty(value := getattr(new, name))
+        for name, field in Reference.__dataclass_fields__.items()
+        if name != "id" and (value := getattr(new, name)) != field.default
     }
-    return replace(old, **values)
-
-
-def _is_empty(value: object) -> bool:
-    return not value or (hasattr(value, "year") and value.year == ANY_YEAR)
+    return replace(old, **spoken)

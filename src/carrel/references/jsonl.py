@@ -137,7 +137,9 @@ def _clean(value: Any) -> Any:  # noqa: ANN401
 
 
 def _plainly(error: ValueError) -> str:
-    return f"not JSON: {error}" if isinstance(error, json.JSONDecodeError) else str(error)
+    if isinstance(error, json.JSONDecodeError):
+        return f"not JSON: {error.msg} at column {error.colno}"
+    return str(error)
 
 
 @cache

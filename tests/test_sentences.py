@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from carrel import sentences
+
+
+def texts(found: list[sentences.Span], text: str) -> list[str]:
+    return [text[span.start : span.end] for span in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+        ("As in Fig. 3, e.g. Smith et al. (2020) do so. Next.", ["As in Fig. 3, e.g. Smith et al. (2020) do so.", "Next."]),
+        ("It gained 3.5 points. Good.", ["It gained 3.5 points.", "Good."]),
+        ("J. Smith wrote it. Then left.", ["J. Smith wrote it.", "Then left."]),
+        ('He said "no." Then "yes."', ['He said "no."', 'Then "yes."']),
+        ("第一句。第二句！第三句", ["第一句。", "第二句！", "第三句"]),
+        ("One\n\nTwo", ["One", "Two"]),
+        ("no stop at the end", ["no stop at the end"]),
+        ("", []),
+    ],
+)
+def test_a_text_is_split_where_its_sentences_end(text: str, expected: list[str]) -> None:
+    assert texts(sentences.spans(text), text) == expected
+
+
+@given(st.text(alphabet="ab .!?\n。A1\"'()", max_size=200))
+def test_sentences_cover_all_but_white_space_in_order_and_without_overlap(text: str) -> None:
+    found = sentences.spans(text)
+    assert "".join("".join(piece.split()) for piece in texts(found, text)) == "".join(text.split())
+    assert all(one.end <= other.start for one, other in zip(found, found[1:], strict=False))
+
+
+def test_prose_leaves_out_headings_code_formulas_tables_and_list_markers() -> None:
+    text = (
+        "## Heading here\nFirst sentence. Second one.\n\n```python\nx = 1. Y = 2.\n\nz = 3\n```\n\n$$\na. B\n$$\n\n"
+        "| a. B | c |\n|---|---|\n\n- An item. It goes on\n  over a line.\n- Another item\n\n1. Numbered.\n\nLast."
+    )
+    assert texts(sentences.prose(text), text) == [
+        "First sentence.",
+        "Second one.",
+        "An item.",
+        "It goes on\n  over a line.",
+        "Another item",
+        "Numbered.",
+        "Last.",
+    ]
