@@ -7,7 +7,7 @@ A RoBERTa encoder whose only output is the vector of the first token. What it do
 - The word table stays int8; only the rows of the tokens at hand are turned into floats.
 - The texts of a batch are equally long, so there is no mask, and attention takes its faster way.
 - In the last layer only the first token asks, and only it goes through the feed-forward part.
-- Addition and `LayerNormalization` are apart: `SkipLayerNormalization` takes ten times as long.
+- Addition and `LayerNormalization` are apart: `SkipLayerNormalization` takes three times as long as both.
 """
 
 from __future__ import annotations
@@ -38,9 +38,7 @@ class Graph:
     def node(self, operator: str, *inputs: str, domain: str = "", **attributes: float) -> str:
         return self.nodes_out(operator, *inputs, outputs=1, domain=domain, **attributes)[0]
 
-    def nodes_out(
-        self, operator: str, *inputs: str, outputs: int, domain: str = "", **attributes: float
-    ) -> list[str]:
+    def nodes_out(self, operator: str, *inputs: str, outputs: int, domain: str = "", **attributes: float) -> list[str]:
         names = [f"{operator}_{len(self.nodes)}_{place}" for place in range(outputs)]
         node = helper.make_node(operator, inputs, names, domain=domain)
         node.attribute.extend(helper.make_attribute(name, value) for name, value in attributes.items())
@@ -89,9 +87,7 @@ def layer(graph: Graph, rows: str, name: str, *, last: bool) -> str:
     if last:
         queries, rows = graph.first(queries), graph.first(rows)
     bias = graph.weight(f"{name}.qkv.b", 3 * HIDDEN)
-    seen = graph.node(
-        "MultiHeadAttention", queries, keys, values, bias, domain="com.microsoft", num_heads=HEADS
-    )
+    seen = graph.node("MultiHeadAttention", queries, keys, values, bias, domain="com.microsoft", num_heads=HEADS)
     attended = graph.linear(seen, f"{name}.ao", HIDDEN, HIDDEN)
     attended = graph.add_and_norm(attended, f"{name}.ao.b", rows, f"{name}.aln")
     inner = graph.linear(attended, f"{name}.f1", HIDDEN, INNER)

@@ -232,7 +232,8 @@ class Chunk:
 
     @property
     def embedded_text(self) -> str:
-        return f"{self.heading}\n\n{self.text}"
+        # Joined by a space: line breaks cost the bundled model half a point of nDCG on SciFact.
+        return f"{self.heading} {self.text}".strip()
 
     @property
     def text_hash(self) -> str:

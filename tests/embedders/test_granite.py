@@ -194,7 +194,7 @@ def test_the_end_of_a_long_passage_is_seen(embedder: Granite) -> None:
 
 def test_threads_that_start_together_share_one_session() -> None:
     granite.open_session.cache_clear()
-    shared = Granite(threads=1)
+    shared = Granite()
     with ThreadPoolExecutor(4) as pool:
         rows = list(pool.map(shared.embed_query, ["the same text"] * 4))
     assert granite.open_session.cache_info().misses == 1
@@ -253,8 +253,7 @@ def test_making_one_imports_nothing_heavy() -> None:
 
 def test_counting_tokens_loads_the_tokenizer_alone() -> None:
     code = (
-        "import sys; from carrel.embedders.granite import Granite\n"
-        "Granite().count_tokens(['a']); print(*sys.modules)"
+        "import sys; from carrel.embedders.granite import Granite\nGranite().count_tokens(['a']); print(*sys.modules)"
     )
     loaded = set(run_python(code).stdout.split())
     assert "tokenizers" in loaded
@@ -274,9 +273,7 @@ def test_a_forked_process_embeds_too_and_nothing_is_warned_of() -> None:
     assert (finished.stdout, finished.stderr) == ("0\n", "")
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("onnx") is None, reason="the graph is built with the onnx package"
-)
+@pytest.mark.skipif(importlib.util.find_spec("onnx") is None, reason="the graph is built with the onnx package")
 def test_the_graph_that_is_shipped_is_the_one_the_tool_writes(tmp_path: Path) -> None:
     built = tmp_path / "granite.onnx"
     subprocess.run([sys.executable, ROOT / "tools/build_granite_graph.py", built], check=True)

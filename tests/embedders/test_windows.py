@@ -73,7 +73,7 @@ def first_and_one(windows: Tokens) -> Matrix:
 
 def embed(*counts: int) -> Matrix:
     texts = [tokens(count) for count in counts]
-    return embed_in_windows(texts, first_and_one, size=10, overlap=2, batch_tokens=20)
+    return embed_in_windows(texts, first_and_one, size=10, overlap=2, batch_tokens=20, threads=2)
 
 
 def test_a_long_text_is_the_mean_of_its_unit_windows_weighted_by_their_tokens() -> None:

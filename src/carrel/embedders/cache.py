@@ -80,7 +80,7 @@ class EmbeddingCache:
 def file_name(text: str) -> str:
     """A name that any file system takes, readable where it can be, distinct where texts are."""
     name = quote(text, safe=" +,;=@()[]")
-    if len(name) <= _LONGEST_NAME and not name.startswith("."):
+    if 0 < len(name) <= _LONGEST_NAME and not name.startswith("."):
         return name
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
     return f"{name[: _LONGEST_NAME - 17].strip('.')}-{digest}"

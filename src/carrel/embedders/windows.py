@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
@@ -25,13 +26,18 @@ def embed_in_windows(
     size: int,
     overlap: int,
     batch_tokens: int,
+    threads: int,
 ) -> Matrix:
-    """One unit row for each text, given a function that encodes equally long windows of at most `size`."""
+    """One unit row for each text, given a function that encodes equally long windows of at most `size`.
+
+    `encode` is called from `threads` threads at once, each with a batch of its own.
+    """
     import numpy as np
 
     cut = [split(text, size=size, overlap=overlap) for text in texts]
     windows = [window for windows in cut for window in windows]
-    vectors = _encode_windows(windows, encode, batch_tokens)
+    batches = list(equal_batches([len(window) for window in windows], batch_tokens))
+    vectors = _encode_batches(windows, batches, encode, threads)
     weights = np.array([max(1, len(window)) for window in windows], dtype=np.float32)[:, np.newaxis]
     first = list(accumulate(map(len, cut), initial=0))[:-1]
     return unit_rows(np.add.reduceat(unit_rows(vectors) * weights, first, axis=0))
@@ -69,11 +75,13 @@ def unit_rows(rows: Matrix) -> Matrix:
     return unit
 
 
-def _encode_windows(windows: Sequence[Tokens], encode: Callable[[Tokens], Matrix], batch_tokens: int) -> Matrix:
+def _encode_batches(
+    windows: Sequence[Tokens], batches: Sequence[list[int]], encode: Callable[[Tokens], Matrix], threads: int
+) -> Matrix:
     import numpy as np
 
-    batches = list(equal_batches([len(window) for window in windows], batch_tokens))
-    encoded = np.concatenate([encode(np.stack([windows[at] for at in batch])) for batch in batches])
-    vectors = np.empty_like(encoded)
-    vectors[[at for batch in batches for at in batch]] = encoded
+    with ThreadPoolExecutor(threads) as pool:
+        encoded = list(pool.map(encode, (np.stack([windows[at] for at in batch]) for batch in batches)))
+    vectors = np.empty((len(windows), encoded[0].shape[1]), dtype=np.float32)
+    vectors[[at for batch in batches for at in batch]] = np.concatenate(encoded)
     return vectors
