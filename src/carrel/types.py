@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Vector: TypeAlias = NDArray[np.float32]
-    """One unit row."""
-    Matrix: TypeAlias = NDArray[np.float32]
-    """Unit rows, one a text."""
-    Progress: TypeAlias = Callable[[str, int, int], None]
-    """Told the stage, the work done and the whole of it, in units that pass at an even pace."""
+# As text, so that naming a type does not load numpy.
+Vector: TypeAlias = "NDArray[np.float32]"
+"""One unit row."""
+Matrix: TypeAlias = "NDArray[np.float32]"
+"""Unit rows, one a text."""
+Progress: TypeAlias = "Callable[[str, int, int], None]"
+"""Told the stage, the work done and the whole of it, in units that pass at an even pace."""
 
 ANY_YEAR = 0
 """The year of a reference that has none."""

@@ -74,7 +74,7 @@ class Catalog(Protocol):
     def remove(self, paper_ids: Collection[str]) -> None: ...
 
     def drop(self, paper_id: str, part: Part) -> None:
-        """Forget one text of a paper that has another; the paper becomes pending."""
+        """Forget one text of a paper that has another; the paper is pending, without an abstract also not listed."""
         ...
 
     def reopen(self, paper_ids: Collection[str] | None = None) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import secrets
 import sqlite3
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -55,6 +55,9 @@ _PAPERS = """
 _ALL_PAPERS = f"{_PAPERS} ORDER BY id"
 _SOME_PAPERS = f"{_PAPERS} AND id IN (SELECT value FROM json_each(?)) ORDER BY id"
 _SET_STATE = "UPDATE papers SET state = ? WHERE id IN (SELECT value FROM json_each(?))"
+_DROPPED = "UPDATE papers SET state = 'pending', listed = listed AND ? <> 'abstract' WHERE id = ?"
+_REOPEN = "UPDATE papers SET state = 'pending' WHERE state = 'active'"
+_REOPEN_SOME = f"{_REOPEN} AND id IN (SELECT value FROM json_each(?))"
 _PUT_QUERY = """
     INSERT INTO rag_queries (id, timestamp, query_hash, query_text, execution_time_ms, vector_hits, keyword_hits,
         graph_hits, strategy_used)
@@ -101,14 +104,14 @@ class SqliteCatalog:
     def drop(self, paper_id: str, part: Part) -> None:
         with self._transaction() as connection:
             connection.execute("DELETE FROM documents WHERE paper_id = ? AND part = ?", [paper_id, part])
-            connection.execute("UPDATE papers SET state = 'pending', listed = 0 WHERE id = ?", [paper_id])
+            connection.execute(_DROPPED, [part, paper_id])
 
     def reopen(self, paper_ids: Collection[str] | None = None) -> None:
-        if paper_ids is not None:
-            self._set_state("pending", paper_ids)
-            return
         with self._transaction() as connection:
-            connection.execute("UPDATE papers SET state = 'pending' WHERE state = 'active'")
+            if paper_ids is None:
+                connection.execute(_REOPEN)
+            else:
+                connection.execute(_REOPEN_SOME, [_json(paper_ids)])
 
     def unfinished(self) -> Unfinished:
         pending = {row["id"]: row["characters"] for row in self._all(_PENDING)}
@@ -146,7 +149,7 @@ class SqliteCatalog:
             "id": query.id,
             "now": _now(),
             "hash": hashlib.sha256(f"{self._salt()}{query.text}".encode("utf-8", "replace")).hexdigest(),
-            "text": query.text if keep_text else None,
+            "text": query.text.encode("utf-8", "replace").decode() if keep_text else None,
             "execution_time_ms": query.execution_time_ms,
             "strategy": query.strategy,
             **{arm: query.hits.get(arm) for arm in ("vector", "keyword", "graph")},
@@ -195,15 +198,24 @@ class SqliteCatalog:
     def _migrate(self) -> None:
         """Bring the file to this program's version, one numbered step after another."""
         steps = _migrations()
-        version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        while (version := self._version()) < len(steps):
+            try:
+                self._connection.executescript(
+                    f"BEGIN IMMEDIATE; {steps[version]} PRAGMA user_version = {version + 1}; COMMIT;"
+                )
+            except sqlite3.OperationalError:
+                self._connection.rollback()
+                # Unless another process took this step first.
+                if self._version() == version:
+                    raise
         if version > len(steps):
             raise LibraryTooNew(
                 f"{str(self._path)!r} was written by a newer Carrel (version {version}, this one knows {len(steps)})",
                 hint="Upgrade Carrel: pip install --upgrade carrel.",
             )
-        for number in range(version + 1, len(steps) + 1):
-            script = f"BEGIN IMMEDIATE; {steps[number - 1]} PRAGMA user_version = {number}; COMMIT;"
-            self._connection.executescript(script)
+
+    def _version(self) -> int:
+        return int(self._connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -215,7 +227,9 @@ def _connect(path: Path) -> sqlite3.Connection:
     )
     connection.row_factory = sqlite3.Row
     if writable:
-        connection.execute("PRAGMA journal_mode = WAL")
+        # Refused while another process does the same; the mode is the file's, so that one of them suffices.
+        with suppress(sqlite3.OperationalError):
+            connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
     return connection

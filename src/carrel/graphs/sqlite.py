@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import StoreUnavailable
-from carrel.files import writing
+from carrel.files import is_writable, writing
 from carrel.graphs import ALL_RELATIONS
 from carrel.types import EVERYTHING, Concept, Filter, Hit, Predicate, Subgraph, Triple
 
@@ -61,7 +61,7 @@ _TRIPLES = f"""{_WALK} SELECT triples.* FROM triples
         AND predicate IN (SELECT value FROM json_each(:relations))
     ORDER BY subject, predicate, object, address, evidence"""
 _CHUNKS = f"""{_WALK}
-    SELECT mentions.address, sum(mentions.relevance / (1.0 + depth)) AS score
+    SELECT mentions.address, round(sum(mentions.relevance / (1.0 + depth)), 6) AS score
     FROM reached JOIN mentions ON mentions.key = reached.key JOIN places ON places.address = mentions.address
     WHERE (:paper_ids IS NULL OR places.paper_id IN (SELECT value FROM json_each(:paper_ids)))
         AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds)))
@@ -143,7 +143,7 @@ class SqliteGraph:
 
     def chunks(self, names: Collection[str], *, hops: int, limit: int, where: Filter = EVERYTHING) -> list[Hit]:
         rows = self._all(_CHUNKS, {**_walk(names, hops, ALL_RELATIONS), **_conditions(where), "limit": limit})
-        return [Hit(address, round(score, 6)) for address, score in rows]
+        return [Hit(address, score) for address, score in rows]
 
     def count(self) -> int:
         return int(self._all("SELECT count(DISTINCT key) FROM names", {})[0][0])
@@ -206,14 +206,52 @@ class SqliteGraph:
         if self._opened is None:
             with writing(self._path):
                 self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._opened = sqlite3.connect(self._path, timeout=30, check_same_thread=False)
-            if self._opened.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
-                self._opened.executescript(f"PRAGMA journal_mode = WAL; {_TABLES} PRAGMA user_version = {_VERSION};")
+            self._opened = _connect(self._path)
         return self._opened
 
 
+def _connect(path: Path) -> sqlite3.Connection:
+    writable = is_writable(path.parent)
+    # A database in WAL mode can be read without writing beside it only when it is declared unchanging.
+    query = "" if writable else "?mode=ro&immutable=1"
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}{query}", uri=True, timeout=30, check_same_thread=False)
+    try:
+        if writable:
+            _use_wal(connection)
+        _make_tables(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    # Refused while another process does the same; the mode is the file's, so that one of them suffices.
+    with suppress(sqlite3.OperationalError):
+        connection.execute("PRAGMA journal_mode = WAL")
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables, unless they are there or another process makes them first."""
+    version = _version(connection)
+    if version == 0:
+        try:
+            connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT;")
+        except sqlite3.OperationalError:
+            connection.rollback()
+            if _version(connection) == 0:
+                raise
+    elif version != _VERSION:
+        raise sqlite3.DatabaseError(f"its version is {version}, this program reads {_VERSION}")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
 def _key(name: str) -> str:
-    return " ".join(name.casefold().split())
+    # What is no text, as an argument of the shell may be, is no name either; SQLite would refuse it.
+    return " ".join(name.encode("utf-8", "replace").decode().casefold().split())
 
 
 def _place(chunk: Chunk) -> tuple[object, ...]:

@@ -11,8 +11,11 @@ import hashlib
 import os
 import re
 import shutil
+import tempfile
+import unicodedata
 from contextlib import contextmanager
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tantivy
@@ -20,12 +23,11 @@ from tantivy import Filter as Step
 from tantivy import Occur, Query, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
 from carrel.errors import InvalidInput, StoreUnavailable
-from carrel.files import storage_error, writing
+from carrel.files import is_writable, storage_error, writing
 from carrel.types import EVERYTHING, Filter, Hit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-    from pathlib import Path
 
     from carrel.errors import CarrelError
     from carrel.types import Chunk
@@ -47,6 +49,7 @@ class TantivyKeywords:
         self._analyzers = {"english": _english(), "plain": _plain(), "authors": _plain()}
         self._asking = _english(stop_words=True)
         self._opened: tantivy.Index | None = None
+        self._mirror: tempfile.TemporaryDirectory[str] | None = None
 
     def put(self, chunks: Sequence[Chunk]) -> None:
         index = self._open() or self._create()
@@ -77,10 +80,9 @@ class TantivyKeywords:
             return []
         asked = [(Occur.Must, Query.boolean_query([(Occur.Should, word) for word in words]))]
         allowed = [(Occur.Must, Query.const_score_query(query, 0.0)) for query in self._conditions(where)]
-        searcher = index.searcher()
-        found = searcher.search(Query.boolean_query([*asked, *allowed]), limit, count=False).hits
-        hits = [Hit(_stored(searcher, place, "address"), round(score, 4)) for score, place in found]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.address))
+        with self._reporting():
+            hits = _best(index.searcher(), Query.boolean_query([*asked, *allowed]), limit)
+        return sorted(hits, key=lambda hit: (-hit.score, hit.address))[:limit]
 
     def count(self) -> int:
         index = self._open()
@@ -91,8 +93,9 @@ class TantivyKeywords:
         if not index or not index.searcher().num_docs:
             return set()
         searcher = index.searcher()
-        everything = searcher.search(Query.all_query(), searcher.num_docs, count=False).hits
-        return {_stored(searcher, place, "address") for _, place in everything}
+        with self._reporting():
+            everything = searcher.search(Query.all_query(), searcher.num_docs, count=False).hits
+            return {_stored(searcher, place, "address") for _, place in everything}
 
     def clear(self) -> None:
         self.close()
@@ -101,6 +104,8 @@ class TantivyKeywords:
 
     def close(self) -> None:
         self._opened = None
+        if self._mirror is not None:
+            self._mirror.cleanup()
 
     def _differs(self, searcher: tantivy.Searcher, paper_id: str, chunks: Sequence[Chunk]) -> bool:
         """Whether the index holds anything but exactly these chunks of a paper.
@@ -115,7 +120,7 @@ class TantivyKeywords:
 
     def _words(self, text: str) -> list[Query]:
         """One query a word and field; stop words only when there is nothing else."""
-        prepared = _in_pairs(text)
+        prepared = _prepared(text)
         words: list[Query] = []
         for field in _FIELDS:
             asking = self._asking if field == "english" else self._analyzers[field]
@@ -134,9 +139,12 @@ class TantivyKeywords:
         if where.topic:
             yield Query.term_query(self._schema, "topic", where.topic)
         if where.venue:
-            yield Query.regex_query(self._schema, "venue", f".*{re.escape(where.venue.casefold())}.*")
-        if where.year_min is not None or where.year_max is not None:
-            yield self._between("year", 1 if where.year_min is None else where.year_min, where.year_max)
+            yield self._containing("venue", where.venue.casefold())
+        if where.year_max is not None:
+            # A chunk without a year, which is 0, is not from before any year.
+            yield self._between("year", max(1, where.year_min or 1), where.year_max)
+        elif where.year_min is not None:
+            yield self._between("year", where.year_min, None)
         if where.chapter is not None:
             yield self._between("chapter", where.chapter, where.chapter)
         if where.section is not None:
@@ -145,12 +153,21 @@ class TantivyKeywords:
     def _between(self, field: str, least: int, most: int | None) -> Query:
         return Query.range_query(self._schema, field, tantivy.FieldType.Integer, least, most)
 
+    def _containing(self, field: str, text: str) -> Query:
+        try:
+            return Query.regex_query(self._schema, field, f"(?s).*{re.escape(text)}.*")
+        except ValueError as error:
+            raise InvalidInput(f"{field} is too long to be searched for: {len(text)} characters") from error
+
     def _open(self) -> tantivy.Index | None:
-        """The index as it is on disk now; None when there is none yet."""
-        if self._opened is None and (self._directory / "meta.json").exists():
+        """The index as it is on disk now; None when there is none yet, or another process cleared it."""
+        if not (self._directory / "meta.json").exists():
+            self._opened = None
+        elif self._opened is None:
             self._opened = self._load()
-        if self._opened is not None:
-            self._opened.reload()
+        else:
+            with self._reporting():
+                self._opened.reload()
         return self._opened
 
     def _create(self) -> tantivy.Index:
@@ -160,27 +177,45 @@ class TantivyKeywords:
         return self._opened
 
     def _load(self) -> tantivy.Index:
-        try:
-            index = tantivy.Index(self._schema, path=str(self._directory), reuse=True)
-        except (ValueError, OSError) as error:
-            raise self._unavailable(error) from error
+        with self._reporting():
+            index = tantivy.Index(self._schema, path=str(self._openable()), reuse=True)
         for name, analyzer in self._analyzers.items():
             index.register_tokenizer(name, analyzer)
         index.config_reader(reload_policy="manual")
         return index
 
+    def _openable(self) -> Path:
+        """The directory itself, or, as tantivy locks even to read, links to its files where that cannot be."""
+        if is_writable(self._directory):
+            return self._directory
+        self._mirror = tempfile.TemporaryDirectory(prefix="carrel-")
+        for file in self._directory.iterdir():
+            if file.suffix != ".lock":
+                (Path(self._mirror.name) / file.name).symlink_to(file.absolute())
+        return Path(self._mirror.name)
+
     @contextmanager
     def _writer(self, index: tantivy.Index) -> Iterator[tantivy.IndexWriter]:
         """Everything written inside counts at once, at the end, or not at all."""
-        try:
+        with self._reporting():
             writer = index.writer(_HEAP, 1)
             yield writer
             writer.commit()
             writer.wait_merging_threads()
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        try:
+            yield
         except (ValueError, OSError) as error:
             raise self._unavailable(error) from error
+        except BaseException as error:
+            # Damaged files make the Rust side panic, which arrives as an exception that is no `Exception`.
+            if type(error).__name__ != "PanicException":
+                raise
+            raise self._unavailable(error) from error
 
-    def _unavailable(self, error: Exception) -> CarrelError:
+    def _unavailable(self, error: BaseException) -> CarrelError:
         for code in (errno.ENOSPC, errno.EROFS, errno.EACCES):
             if os.strerror(code) in str(error):
                 return storage_error(OSError(code, os.strerror(code)), self._directory)
@@ -229,11 +264,11 @@ def _document(chunk: Chunk) -> tantivy.Document:
         venue=chunk.venue.casefold(),
         tags=list(chunk.tags),
         topic=chunk.topic,
-        authors=" ".join(chunk.authors),
+        authors=_prepared(" ".join(chunk.authors)),
         year=chunk.year,
         chapter=chunk.chapter,
         section=chunk.section,
-        **{field: _in_pairs(chunk.embedded_text)},
+        **{field: _prepared(chunk.embedded_text)},
     )
 
 
@@ -244,13 +279,25 @@ def _digest(chunk: Chunk) -> str:
     return hashlib.sha256(repr((chunk.text_hash, *facts, *numbers)).encode("utf-8", "replace")).hexdigest()
 
 
-def _in_pairs(text: str) -> str:
-    """The text with every run of Chinese, Japanese or Korean written as its overlapping pairs."""
-    return _CJK.sub(lambda run: f" {' '.join(_pairs(run.group()))} ", text)
+def _prepared(text: str) -> str:
+    """The text in one spelling, every run of Chinese, Japanese or Korean written as its overlapping pairs."""
+    # Accents as letters of their own would cut words in two; what is no text would be refused by tantivy.
+    composed = unicodedata.normalize("NFC", text).encode("utf-8", "replace").decode()
+    return _CJK.sub(lambda run: f" {' '.join(_pairs(run.group()))} ", composed)
 
 
 def _pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def _best(searcher: tantivy.Searcher, query: Query, limit: int) -> list[Hit]:
+    """The best hits and all that score as the last of them: among equals tantivy would pick any."""
+    most = limit + 1
+    while True:
+        found = searcher.search(query, most, count=False).hits
+        if len(found) < most or round(found[-1][0], 4) < round(found[limit - 1][0], 4):
+            return [Hit(_stored(searcher, place, "address"), round(score, 4)) for score, place in found]
+        most *= 4
 
 
 def _stored(searcher: tantivy.Searcher, place: tantivy.DocAddress, field: str) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _MOST_FRONT_MATTER = 64_000
+_NULLS = ("", "~", "null", "Null", "NULL")
 _YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
 _BRACKETED_FORMULA = re.compile(r"\s*\\\[.*\\\]\s*", re.DOTALL)
 _ATOMIC_TOKENS = {
@@ -50,10 +51,13 @@ def _front_matter(text: str) -> tuple[dict[str, Any], int]:
     if not found:
         return {}, 0
     try:
-        front = yaml.safe_load(found.group(1))
-    except yaml.YAMLError:
+        # Every scalar as it is written: typed, `id: 2020_05` is a number and `date: 2020-13-45` an exception.
+        front = yaml.load(found.group(1), Loader=yaml.BaseLoader)  # noqa: S506
+    except (yaml.YAMLError, RecursionError):
         return {}, 0
-    return (front, found.end()) if isinstance(front, dict) else ({}, 0)
+    if not isinstance(front, dict):
+        return {}, 0
+    return {key: value for key, value in front.items() if value not in _NULLS}, found.end()
 
 
 def _reference(front: dict[str, Any], title: str) -> Reference:
@@ -71,7 +75,7 @@ def _reference(front: dict[str, Any], title: str) -> Reference:
 
 def _word(value: object) -> str:
     """A scalar as text. Anything nested is not a word: YAML aliases could make it endless."""
-    return " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
+    return " ".join(value.split()) if isinstance(value, str) else ""
 
 
 def _words(value: object) -> Iterator[str]:

@@ -8,7 +8,8 @@ from pathlib import PurePath
 from carrel.parsers import Source, decode
 from carrel.types import Block, BlockKind, Paper, Reference
 
-_PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
+# Anchored, or a long line of blanks would be tried from each of its characters.
+_PARAGRAPH = re.compile(r"^[^\S\n]*\S[^\n]*(?:\n[^\S\n]*\S[^\n]*)*", re.MULTILINE)
 _LONGEST_TITLE = 100
 
 

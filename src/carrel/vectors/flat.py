@@ -90,6 +90,8 @@ class FlatVectors:
         check_dimension(vector, model=self.model, dim=self.dim)
         if limit < 1:
             raise InvalidInput(f"limit must be a positive integer, got {limit}")
+        if not np.isfinite(vector).all():
+            raise InvalidInput("the query vector is not finite")
         found = [hit for live in self._live for hit in _nearest(live, vector, limit, where)]
         return sorted(found, key=lambda hit: (-hit.score, hit.address))[:limit]
 
@@ -179,7 +181,7 @@ class FlatVectors:
                 # A writer swept a segment between our reading the manifest and opening it: read again.
                 if attempt == _REOPENS:
                     raise self._damaged(error) from error
-            except (OSError, ValueError, KeyError, TypeError) as error:
+            except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
                 raise self._damaged(error) from error
             else:
                 self._stamp = stamp
@@ -205,6 +207,8 @@ class FlatVectors:
         alive = np.ones(rows, dtype=bool)
         if dead_file:
             bits = np.frombuffer((self._directory / dead_file).read_bytes(), dtype=np.uint8)
+            if len(bits) != -(-rows // 8):
+                raise ValueError(f"{dead_file} does not mark {rows} rows")
             alive = ~np.unpackbits(bits, count=rows).astype(bool)
         return _Live(segment, alive, dead_file)
 
@@ -229,7 +233,7 @@ def _nearest(live: _Live, vector: Vector, limit: int, where: Filter) -> list[Hit
     rows = np.flatnonzero(allowed)
     if not len(rows):
         return []
-    similarities = live.segment.similarities(vector)[rows]
+    similarities = np.clip(live.segment.similarities(vector)[rows], -1.0, 1.0)
     if len(rows) > limit:
         least = np.partition(similarities, -limit)[-limit] - _TIE
         near = np.flatnonzero(similarities >= least)

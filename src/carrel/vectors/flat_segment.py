@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _CODED = ("paper", "kind", "venue", "topic", "tags")
 _NUMBERS = ("year", "chapter", "section")
-_RECORD = np.dtype([("address_end", "<u8"), *((name, "<u4") for name in _CODED), *((name, "<i4") for name in _NUMBERS)])
+_RECORD = np.dtype([("address_end", "<u8"), *((name, "<u4") for name in _CODED), *((name, "<i8") for name in _NUMBERS)])
 _COPY_ROWS = 8192
 
 
@@ -96,11 +96,14 @@ def open_segment(directory: Path, rows: int, dim: int) -> Segment:
     records = np.load(directory / "rows.npy", mmap_mode="r", allow_pickle=False)
     if records.shape != (rows,) or records.dtype != _RECORD:
         raise ValueError(f"{directory.name}: rows.npy does not hold {rows} records")
+    address_bytes = np.memmap(directory / "addresses.utf8", dtype=np.uint8, mode="r")
+    if len(address_bytes) != records["address_end"][-1]:
+        raise ValueError(f"{directory.name}: addresses.utf8 is not as long as rows.npy says")
     return Segment(
         name=directory.name,
         vectors=np.memmap(directory / "vectors.f32", dtype="<f4", mode="r", shape=(rows, dim)),
         rows=records,
-        address_bytes=np.memmap(directory / "addresses.utf8", dtype=np.uint8, mode="r"),
+        address_bytes=address_bytes,
         dictionary=dictionary,
     )
 

@@ -1,0 +1,76 @@
+"""The command line: parse, call the library, print."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from carrel import __version__
+from carrel.cli.common import State, fail
+from carrel.errors import CarrelError
+
+INTERRUPTED = 130
+_COMMANDS = (
+    "init", "add", "remove", "list", "show", "search", "ask", "index", "config", "doctor", "demo", "completion",
+)  # fmt: skip
+
+
+class _Commands(click.Group):
+    """The commands in the order in which a newcomer meets them, each in its own file."""
+
+    def list_commands(self, _context: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, _context: click.Context, name: str) -> click.Command | None:
+        from importlib import import_module
+
+        if name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f"carrel.cli.{name}").command
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("-C", "--library", metavar="DIR", help="The library to use; otherwise the one this folder lies in.")
+@click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, help="A setting for this call only.")
+@click.option(
+    "--log-level", type=click.Choice(["off", "debug", "info", "warning", "error"]), help="Write a log to stderr."
+)
+@click.version_option(__version__, prog_name="carrel")
+@click.pass_context
+def cli(context: click.Context, library: str | None, overrides: tuple[str, ...], log_level: str | None) -> None:
+    """Answers from your own papers, on your own machine, with every sentence proved."""
+    context.obj = State(library, overrides, log_level)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run a command and leave with its exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    sys.exit(run(given))
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command; returns its exit code. Every error becomes one sentence and a hint."""
+    try:
+        code = cli.main(args=arguments, prog_name="carrel", standalone_mode=False)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python would complain once more when it flushes at exit.
+        sys.stdout = None
+        return 0
+    except (CarrelError, click.ClickException, KeyboardInterrupt, click.Abort, MemoryError) as error:
+        message, hint, code = _explained(error)
+        return fail(message, hint, code, as_json="--json" in arguments)
+    return code if isinstance(code, int) else 0
+
+
+def _explained(error: BaseException) -> tuple[str, str, int]:
+    """What went wrong, what to do next, and the exit code."""
+    if isinstance(error, CarrelError):
+        return error.message, error.hint, error.exit_code
+    if isinstance(error, click.ClickException):
+        where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "carrel"
+        return error.format_message(), f"'{where} --help' explains.", 1
+    if isinstance(error, MemoryError):
+        return "not enough memory", "Close other programs, or lower ingest.batch_characters.", 1
+    return "interrupted", "Nothing is lost: the same command goes on where it stopped.", INTERRUPTED

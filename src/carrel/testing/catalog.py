@@ -1,0 +1,136 @@
+"""A catalog of dictionaries."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from carrel.catalogs import Entry, PaperRow, QueryRecord, Unfinished
+from carrel.types import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from carrel.types import Chunk, Document, Reference
+
+    State = Literal["pending", "active", "retired"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptQuery:
+    """A query as the catalog remembers it; its text only when that was asked for."""
+
+    query: QueryRecord
+    """Without its text."""
+    hash: str
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Paper:
+    reference: Reference
+    listed: bool
+    state: State = "pending"
+    texts: dict[Part, tuple[Document, tuple[Chunk, ...]]] = field(default_factory=dict)
+
+    def chunks(self) -> list[Chunk]:
+        """In reading order, with what the record says now."""
+        held = [chunk for part in sorted(self.texts) for chunk in self.texts[part][1]]
+        return [chunk.with_facts(self.reference) for chunk in sorted(held, key=lambda one: (one.part, one.position))]
+
+    def row(self) -> PaperRow:
+        documents = [self.texts[part][0] for part in sorted(self.texts)]
+        return PaperRow(
+            reference=self.reference,
+            listed=self.listed,
+            indexed=self.state == "active",
+            parts=tuple(document.part for document in documents),
+            sources=tuple(document.source for document in documents if document.source),
+            chunk_count=len(self.chunks()),
+        )
+
+
+class MemoryCatalog:
+    def __init__(self) -> None:
+        self.queries: list[KeptQuery] = []
+        self._papers: dict[str, _Paper] = {}
+        self._salt = secrets.token_hex(16)
+
+    def put(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            before = self._papers.get(entry.reference.id)
+            texts = {**(before.texts if before else {}), entry.document.part: (entry.document, entry.chunks)}
+            self._papers[entry.reference.id] = _Paper(entry.reference, entry.listed, texts=texts)
+
+    def activate(self, paper_ids: Collection[str]) -> None:
+        self._set_state("active", paper_ids)
+
+    def retire(self, paper_ids: Collection[str]) -> None:
+        self._set_state("retired", paper_ids)
+
+    def remove(self, paper_ids: Collection[str]) -> None:
+        for paper_id in paper_ids:
+            self._papers.pop(paper_id, None)
+
+    def drop(self, paper_id: str, part: Part) -> None:
+        paper = self._papers[paper_id]
+        texts = {held: text for held, text in paper.texts.items() if held != part}
+        listed = paper.listed and part != Part.ABSTRACT
+        self._papers[paper_id] = replace(paper, texts=texts, listed=listed, state="pending")
+
+    def reopen(self, paper_ids: Collection[str] | None = None) -> None:
+        asked = self._papers if paper_ids is None else paper_ids
+        active = [paper_id for paper_id, paper in self._papers.items() if paper.state == "active"]
+        self._set_state("pending", [paper_id for paper_id in active if paper_id in asked])
+
+    def unfinished(self) -> Unfinished:
+        pending = {
+            paper_id: sum(len(chunk.text) for chunk in paper.chunks())
+            for paper_id, paper in self._papers.items()
+            if paper.state == "pending"
+        }
+        return Unfinished(pending, tuple(key for key, paper in self._papers.items() if paper.state == "retired"))
+
+    def digests(self) -> dict[tuple[str, Part], str]:
+        return {(document.paper_id, document.part): document.digest for document in self._documents()}
+
+    def sources(self) -> dict[str, str]:
+        return {document.source: document.paper_id for document in self._documents() if document.source}
+
+    def papers(self, paper_ids: Collection[str] | None = None) -> list[PaperRow]:
+        shown = self._shown()
+        return [shown[paper_id].row() for paper_id in sorted(shown) if paper_ids is None or paper_id in paper_ids]
+
+    def chunks(self, addresses: Sequence[str]) -> list[Chunk]:
+        held = {chunk.address: chunk for paper in self._shown().values() for chunk in paper.chunks()}
+        return [held[address] for address in addresses if address in held]
+
+    def chunks_of(self, paper_ids: Collection[str]) -> list[Chunk]:
+        shown = self._shown()
+        return [chunk for paper_id in sorted(shown) if paper_id in paper_ids for chunk in shown[paper_id].chunks()]
+
+    def addresses(self) -> set[str]:
+        return {chunk.address for paper in self._shown().values() for chunk in paper.chunks()}
+
+    def document(self, paper_id: str, part: Part) -> Document | None:
+        paper = self._papers.get(paper_id)
+        return paper.texts[part][0] if paper and part in paper.texts else None
+
+    def record_query(self, query: QueryRecord, *, keep_text: bool) -> None:
+        digest = hashlib.sha256(f"{self._salt}{query.text}".encode("utf-8", "replace")).hexdigest()
+        self.queries.append(KeptQuery(replace(query, text=""), digest, query.text if keep_text else None))
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _set_state(self, state: State, paper_ids: Collection[str]) -> None:
+        for paper_id in self._papers.keys() & set(paper_ids):
+            self._papers[paper_id] = replace(self._papers[paper_id], state=state)
+
+    def _shown(self) -> dict[str, _Paper]:
+        return {paper_id: paper for paper_id, paper in self._papers.items() if paper.state != "retired"}
+
+    def _documents(self) -> list[Document]:
+        return [document for paper in self._papers.values() for document, _ in paper.texts.values()]

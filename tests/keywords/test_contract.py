@@ -1,0 +1,365 @@
+"""What every keyword index promises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from carrel.errors import InvalidInput, StoreUnavailable
+from carrel.keywords import KeywordIndex
+from carrel.keywords.tantivy import TantivyKeywords
+from carrel.testing import MemoryKeywords
+from carrel.types import EVERYTHING, Filter, Hit
+from tests.builders import FILTERS, SINGLE_FILTERS, make_chunk, varied_chunks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from carrel.types import Chunk
+
+VARIED = varied_chunks(60, text="Retrieval of passages.")
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Opens indexes of one kind; what one opening wrote the next one finds, where the kind has a disk."""
+
+    kind: str
+    directory: Path
+
+    def open(self) -> KeywordIndex:
+        return MemoryKeywords() if self.kind == "memory" else TantivyKeywords(self.directory)
+
+
+@pytest.fixture(params=["tantivy", "memory"])
+def index(request: pytest.FixtureRequest, tmp_path: Path) -> KeywordIndex:
+    return Maker(request.param, tmp_path / "keywords").open()
+
+
+@pytest.fixture(params=["tantivy"])
+def on_disk(request: pytest.FixtureRequest, tmp_path: Path) -> Maker:
+    return Maker(request.param, tmp_path / "keywords")
+
+
+@pytest.fixture(scope="module", params=["tantivy", "memory"])
+def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> KeywordIndex:
+    index = Maker(request.param, tmp_path_factory.mktemp("filled")).open()
+    index.put(VARIED[:30])
+    index.put(VARIED)
+    return index
+
+
+def found(index: KeywordIndex, text: str, where: Filter = EVERYTHING) -> list[str]:
+    return [hit.address for hit in index.search(text, limit=1000, where=where)]
+
+
+def put_texts(index: KeywordIndex, *texts: str, language: str = "en") -> list[str]:
+    """Put each text as a paper of its own; returns their addresses."""
+    chunks = [make_chunk(f"paper{number}", text=text, language=language) for number, text in enumerate(texts)]
+    index.put(chunks)
+    return [chunk.address for chunk in chunks]
+
+
+def test_it_is_a_keyword_index_and_empty_at_first(index: KeywordIndex) -> None:
+    assert isinstance(index, KeywordIndex)
+    assert (index.count(), index.addresses(), found(index, "anything")) == (0, set(), [])
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("retrieval", "We are retrieving passages."),
+        ("retrieving", "Dense retrieval."),
+        ("networks", "A neural network."),
+        ("NEURAL", "a neural network"),
+        ("neural", "A NEURAL NETWORK"),
+        ("resume", "His résumé."),
+        ("résumé", "His resume."),
+        ("résumé", "His re\u0301sume\u0301."),
+        ("re\u0301sume\u0301", "His résumé."),
+        ("naive", "A naïve baseline"),
+        ("bm25", "BM25, a ranking function"),
+        ("self-attention", "self attention"),
+        ("attention", "multi-head/self-attention."),
+    ],
+)
+def test_english_is_found_by_its_stem_in_any_case_and_with_or_without_accents(
+    index: KeywordIndex, query: str, text: str
+) -> None:
+    right, _ = put_texts(index, text, "Something else altogether")
+    assert found(index, query) == [right]
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "zh"])
+def test_another_language_is_matched_as_it_stands(index: KeywordIndex, language: str) -> None:
+    whole, _ = put_texts(index, "Größere Verfahren", "größere Verfahrens", language=language)
+    assert found(index, "VERFAHREN") == [whole]
+    assert len(found(index, "größere")) == 2
+    assert len(found(index, "GRÖSSERE" if language == "de" else "Größere")) == 2
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "language"),
+    [
+        ("语言", "我们研究自然语言处理的方法", "zh"),
+        ("自然语言", "我们研究自然语言处理的方法", "zh"),
+        ("言語", "自然言語処理の研究", "ja"),
+        ("カード", "これはキャッシュカードです", "ja"),
+        ("언어", "자연언어처리", "ko"),
+        ("模型", "使用BERT模型", "zh"),
+        ("bert", "使用BERT模型", "zh"),
+        ("语言", "An English paper on 自然语言处理.", "en"),
+        ("猫", "猫", "zh"),
+    ],
+)
+def test_a_word_inside_a_run_of_chinese_japanese_or_korean_is_found(
+    index: KeywordIndex, query: str, text: str, language: str
+) -> None:
+    right, _ = put_texts(index, text, "完全に別のもの 다른 것", language=language)
+    assert found(index, query) == [right]
+
+
+def test_what_a_chunk_stands_under_is_searched_too(index: KeywordIndex) -> None:
+    index.put([make_chunk(text="It works.", title="Dense Retrieval", section_path=("Methods", "Quantisation"))])
+    assert found(index, "retrieval") == found(index, "quantisation") == ["smith2020/ch1/s1/p1"]
+
+
+@pytest.mark.parametrize("query", ["garcía", "Garcia", "josé garcía", "王小明", "小明", "O'Neil", "neil"])
+def test_authors_are_found_by_their_names(index: KeywordIndex, query: str) -> None:
+    index.put([make_chunk("a", authors=("José García", "王小明", "Ann O'Neil")), make_chunk("b", authors=("B. Else",))])
+    assert found(index, query) == ["a/ch1/s1/p1"]
+
+
+def test_authors_names_are_not_stemmed(index: KeywordIndex) -> None:
+    index.put([make_chunk("a", authors=("A. Wellings",)), make_chunk("b", authors=("B. Welling",))])
+    assert found(index, "Welling") == ["b/ch1/s1/p1"]
+
+
+@pytest.mark.parametrize("query", ["The Who", "to be or not to be", "what is it"])
+def test_a_query_of_stop_words_finds_them(index: KeywordIndex, query: str) -> None:
+    right, _ = put_texts(index, f"A study of {query}.", "Neural networks")
+    assert right in found(index, query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        " \n\t",
+        '"',
+        '"retrieval',
+        "(retrieval",
+        "retrieval)",
+        "[retrieval TO",
+        "retrieval AND OR NOT",
+        "retrieval~2^3",
+        "title:retrieval",
+        "+retrieval -retrieval",
+        "*",
+        "retr*",
+        "\\",
+        "/retrieval/",
+        "🙂",
+        "retrieval 🙂",
+        "\x00 retrieval",
+        "\udcff retrieval",
+        "a" * 2000,
+        "retrieval " * 200,
+        "]]{{}}$%§",
+    ],
+)
+def test_anything_is_a_query_and_nothing_in_it_is_syntax(index: KeywordIndex, query: str) -> None:
+    right, _ = put_texts(index, "Dense retrieval.", "Nothing of that kind.")
+    assert found(index, query) == ([right] if "retrieval" in query else [])
+
+
+@given(query=some.text(max_size=200))
+def test_no_text_is_an_error(filled: KeywordIndex, query: str) -> None:
+    assert set(found(filled, query)) <= filled.addresses()
+
+
+def test_a_rarer_word_weighs_more_and_more_matches_rank_higher(index: KeywordIndex) -> None:
+    rare, common, both = put_texts(index, "dense zebra words", "dense retrieval words", "zebra retrieval words")
+    assert found(index, "zebra retrieval")[0] == both
+    index.put([make_chunk(f"more{number}", text="dense retrieval") for number in range(9)])
+    order = found(index, "zebra retrieval")
+    assert order.index(rare) < order.index(common)
+
+
+def test_scores_fall_and_are_above_zero(filled: KeywordIndex, index: KeywordIndex) -> None:
+    put_texts(index, "retrieval retrieval retrieval", "retrieval of many other long words", "retrieval", "nothing")
+    scores = [hit.score for hit in index.search("retrieval", limit=10, where=EVERYTHING)]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == len(scores) == 3
+    assert scores[-1] > 0
+    assert {hit.score > 0 for hit in filled.search("retrieval", limit=100, where=EVERYTHING)} == {True}
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 7, 100])
+def test_equal_scores_are_ordered_by_address_and_the_first_of_them_kept(index: KeywordIndex, limit: int) -> None:
+    for number in (4, 1, 3):
+        index.put([make_chunk(f"paper{number}", text="dense retrieval")])
+    index.put([make_chunk("other", number, text="dense retrieval") for number in (5, 2, 9, 7)])
+    everything = sorted(index.addresses())
+    assert [hit.address for hit in index.search("retrieval", limit=limit, where=EVERYTHING)] == everything[:limit]
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_below_one_is_refused(index: KeywordIndex, limit: int) -> None:
+    with pytest.raises(InvalidInput, match=str(limit)):
+        index.search("anything", limit=limit, where=EVERYTHING)
+
+
+@pytest.mark.parametrize("where", SINGLE_FILTERS, ids=str)
+def test_each_filter_means_what_filter_matches_says(filled: KeywordIndex, where: Filter) -> None:
+    assert set(found(filled, "retrieval", where)) == {chunk.address for chunk in VARIED if where.matches(chunk)}
+
+
+@given(where=FILTERS)
+def test_filters_together_mean_what_filter_matches_says_and_change_no_score(
+    filled: KeywordIndex, where: Filter
+) -> None:
+    allowed = {chunk.address for chunk in VARIED if where.matches(chunk)}
+    everything = filled.search("retrieval", limit=1000, where=EVERYTHING)
+    assert filled.search("retrieval", limit=1000, where=where) == [hit for hit in everything if hit.address in allowed]
+
+
+def test_a_put_replaces_all_that_its_papers_had(index: KeywordIndex) -> None:
+    index.put([make_chunk("a", number, text="old words") for number in (1, 2, 3)])
+    index.put([make_chunk("b", 1, text="old words")])
+    index.put([make_chunk("a", 2, text="new words"), make_chunk("a", 4, text="new words")])
+    assert index.addresses() == {"a/ch1/s1/p2", "a/ch1/s1/p4", "b/ch1/s1/p1"}
+    assert index.count() == 3
+    assert found(index, "old") == ["b/ch1/s1/p1"]
+    assert found(index, "new") == ["a/ch1/s1/p2", "a/ch1/s1/p4"]
+
+
+def test_one_put_may_hold_several_papers_in_any_order(index: KeywordIndex) -> None:
+    index.put([make_chunk("b", 1), make_chunk("a", 1), make_chunk("b", 2)])
+    assert index.addresses() == {"a/ch1/s1/p1", "b/ch1/s1/p1", "b/ch1/s1/p2"}
+
+
+def test_putting_the_same_again_changes_no_score(index: KeywordIndex) -> None:
+    chunks = [make_chunk(f"paper{number}", text="retrieval " * (number + 1)) for number in range(5)]
+    index.put(chunks)
+    before = index.search("retrieval", limit=10, where=EVERYTHING)
+    for _ in range(3):
+        index.put(chunks)
+    assert index.search("retrieval", limit=10, where=EVERYTHING) == before
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [{"year": 2021}, {"venue": "Cell"}, {"tags": ("x",)}, {"topic": "x"}, {"chapter": 2}, {"section": 2}],
+    ids=str,
+)
+def test_a_put_that_changes_only_a_fact_is_filtered_by_the_new_one(
+    index: KeywordIndex, facts: dict[str, object]
+) -> None:
+    index.put([make_chunk(text="retrieval")])
+    changed = make_chunk(text="retrieval", **facts)
+    index.put([changed])
+    where = Filter(
+        year_min=changed.year or None,
+        venue=changed.venue,
+        tags=frozenset(changed.tags),
+        topic=changed.topic,
+        chapter=changed.chapter,
+        section=changed.section,
+    )
+    assert found(index, "retrieval", where) == [changed.address]
+
+
+def test_deleting_forgets_exactly_those_papers(index: KeywordIndex) -> None:
+    index.put([make_chunk(paper_id, text="retrieval") for paper_id in ("a", "aa", "b", "a/b", "A")])
+    index.delete(["a", "b", "nobody"])
+    assert index.addresses() == set(found(index, "retrieval")) == {"aa/ch1/s1/p1", "a/b/ch1/s1/p1", "A/ch1/s1/p1"}
+
+
+def test_deleting_from_an_empty_index_is_no_error(index: KeywordIndex) -> None:
+    index.delete(["nobody"])
+    index.delete([])
+    assert index.count() == 0
+
+
+def test_hostile_ids_come_back_as_they_went_in(index: KeywordIndex) -> None:
+    papers = ["", "../..", 'a"b', "a b", "naïve 漢字 🙂", "x" * 10_000, "line\nline", "AND"]
+    index.put([make_chunk(paper_id, text="retrieval") for paper_id in papers])
+    assert index.addresses() == {f"{paper_id}/ch1/s1/p1" for paper_id in papers}
+    assert found(index, "retrieval", Filter(paper_ids=frozenset({"a b", "x" * 10_000}))) == [
+        "a b/ch1/s1/p1",
+        f"{'x' * 10_000}/ch1/s1/p1",
+    ]
+    index.delete(papers[1:])
+    assert index.addresses() == {"/ch1/s1/p1"}
+
+
+def test_clearing_forgets_everything_and_leaves_room(index: KeywordIndex) -> None:
+    put_texts(index, "retrieval")
+    index.clear()
+    assert (index.count(), index.addresses(), found(index, "retrieval")) == (0, set(), [])
+    (address,) = put_texts(index, "retrieval")
+    assert found(index, "retrieval") == [address]
+
+
+def held(index: KeywordIndex) -> tuple[set[str], int, list[Hit]]:
+    return index.addresses(), index.count(), index.search("retrieval", limit=99, where=Filter(year_min=2019))
+
+
+def test_a_closed_index_can_be_opened_again_and_says_the_same(on_disk: Maker) -> None:
+    before = on_disk.open()
+    before.put(VARIED)
+    before.delete(["o'neil/2021"])
+    expected = held(before)
+    before.close()
+    assert held(on_disk.open()) == expected
+    assert held(before) == expected
+
+
+def test_a_reader_follows_every_write_of_another(on_disk: Maker) -> None:
+    reader, writer = on_disk.open(), on_disk.open()
+    assert found(reader, "retrieval") == []
+    (address,) = put_texts(writer, "retrieval")
+    assert found(reader, "retrieval") == [address]
+    writer.delete(["paper0"])
+    assert found(reader, "retrieval") == []
+    writer.clear()
+    assert (found(reader, "retrieval"), reader.count(), reader.addresses()) == ([], 0, set())
+    put_texts(writer, "retrieval")
+    assert found(reader, "retrieval") == [address]
+
+
+def damaged(on_disk: Maker, name: str, content: bytes) -> KeywordIndex:
+    put_texts(on_disk.open(), "retrieval")
+    for path in on_disk.directory.rglob(name):
+        path.write_bytes(content)
+    return on_disk.open()
+
+
+@pytest.mark.parametrize(("name", "content"), [("meta.json", b"{"), ("*.term", b""), ("*.idx", b"abc")])
+def test_a_damaged_index_is_reported_and_never_an_empty_list(on_disk: Maker, name: str, content: bytes) -> None:
+    index = damaged(on_disk, name, content)
+    with pytest.raises(StoreUnavailable, match="cannot be used") as caught:
+        index.search("retrieval", limit=1, where=EVERYTHING)
+    assert caught.value.hint == "It is derived: delete that directory and run 'carrel index build'."
+
+
+def test_damage_done_while_it_is_open_is_reported_too(on_disk: Maker) -> None:
+    index = on_disk.open()
+    put_texts(index, "retrieval")
+    damaged(on_disk, "meta.json", b"{")
+    with pytest.raises(StoreUnavailable, match="cannot be used"):
+        index.count()
+
+
+
+def test_a_venue_too_long_to_be_looked_for_is_refused_or_not_found(index: KeywordIndex) -> None:
+    put_texts(index, "retrieval")
+    try:
+        assert found(index, "retrieval", Filter(venue="x" * 3000)) == []
+    except InvalidInput as error:
+        assert "3000 characters" in error.message  # noqa: PT017
