@@ -129,9 +129,7 @@ def main() -> None:
         groups[name] = pools(collections.index(collection, options.work))
         print("pooled", name, len(groups[name]), flush=True)
     models = {arms: fit([groups[name] for name in FITTED], names) for arms, names in MODELS.items()}
-    print(
-        f"{'collection':15} {'RRF':>8} {'fused':>8} {'Brier':>8} {'AUROC':>8}  answered with/without evidence"
-    )
+    print(f"{'collection':15} {'RRF':>8} {'fused':>8} {'Brier':>8} {'AUROC':>8}  answered with/without evidence")
     for name in (*FITTED, *HELD_OUT):
         print(report(name, groups[name], models["both"]), "" if name in FITTED else "(held out)")
     numbers = {

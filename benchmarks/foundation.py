@@ -88,7 +88,10 @@ def carrel(*arguments: str | Path) -> tuple[float, float, str]:
     """Seconds, the most megabytes ever resident, and what was printed."""
     start = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "carrel", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [sys.executable, "-m", "carrel", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     )
     assert process.stdout is not None
     printed = process.stdout.read()
@@ -105,7 +108,8 @@ def indexing(refs: Path, library: Path, count: int) -> None:
     print(f"\n{count} abstracts added in {seconds:.1f} s: {count / seconds:.1f} a second, peak memory {memory:.0f} MB")
     print(
         f"on disk: indexes {indexes / 1e6:.1f} MB, embedding cache {size_on_disk(cache / 'embeddings') / 1e6:.1f} MB, "
-        f"catalog {(library / '.carrel/carrel.db').stat().st_size / 1e6:.1f} MB, refs.jsonl {refs.stat().st_size / 1e6:.1f} MB"
+        f"catalog {(library / '.carrel/carrel.db').stat().st_size / 1e6:.1f} MB, "
+        f"refs.jsonl {refs.stat().st_size / 1e6:.1f} MB"
     )
     seconds, _, printed = carrel("-C", library, "add", refs, "--json")
     print(f"the same file again: {seconds:.1f} s, {json.loads(printed)['chunks_embedded']} embedded")
@@ -139,7 +143,7 @@ def peers(library: Path) -> None:
         texts = [chunk.embedded_text for chunk in sample]
         _row("embed 256 abstracts", lambda: stores.embedder.embed_passages(texts), lambda: _padded(texts), rounds=1)
         vectors = [stores.embedder.embed_query(query) for query in QUERIES]
-        matrix = np.concatenate([np.asarray(live.segment.vectors) for live in stores.vectors._live])  # type: ignore[attr-defined]  # noqa: SLF001
+        matrix = np.concatenate([np.asarray(live.segment.vectors) for live in stores.vectors._live])  # type: ignore[attr-defined]
         _row(
             f"exact search, {len(matrix)} x {matrix.shape[1]}, top 50",
             lambda: [stores.vectors.search(vector, limit=50, where=EVERYTHING) for vector in vectors],
@@ -172,8 +176,8 @@ def _milliseconds(work: Callable[[], object]) -> float:
 def _padded(texts: Sequence[str]) -> Matrix:
     """The same session on batches of 32 in the order they come, short texts padded to the batch's longest."""
     embedder = Granite()
-    rows = [np.array(tokens[:510], dtype=np.int64) for tokens in embedder._tokenise(texts)]  # noqa: SLF001
-    return np.concatenate([embedder._encode(_square(rows[i : i + 32])) for i in range(0, len(rows), 32)])  # noqa: SLF001
+    rows = [np.array(tokens[:510], dtype=np.int64) for tokens in embedder._tokenise(texts)]
+    return np.concatenate([embedder._encode(_square(rows[i : i + 32])) for i in range(0, len(rows), 32)])
 
 
 def _square(rows: Sequence[Tokens]) -> Tokens:
@@ -190,7 +194,9 @@ def _fts5(rows: Sequence[tuple[str, str]]) -> sqlite3.Connection:
 
 def _match(table: sqlite3.Connection, query: str) -> list[Any]:
     asked = " OR ".join(f'"{word}"' for word in query.split())
-    return table.execute("SELECT address FROM texts WHERE texts MATCH ? ORDER BY bm25(texts) LIMIT 50", [asked]).fetchall()
+    return table.execute(
+        "SELECT address FROM texts WHERE texts MATCH ? ORDER BY bm25(texts) LIMIT 50", [asked]
+    ).fetchall()
 
 
 def main() -> None:

@@ -2,8 +2,9 @@
 
     python examples/custom_embedder.py
 
-It finds little of interest, but it is whole: it can be used by `Library.open(…, embedder=LetterEmbedder())`, or published
-in a package under the entry-point group `carrel.embedders` and chosen with `carrel config set embedder letters`.
+It finds little of interest, but it is whole: it can be used by `Library.open(…, embedder=LetterEmbedder())`, or
+published in a package under the entry-point group `carrel.embedders` and chosen by
+`carrel config set embedder letters`.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ TOPICS = ("", "retrieval", "Retrieval")
 YEARS = (0, 1999, 2019, 2020, 2021)
 
 
-def make_chunk(paper_id: str = "smith2020", number: int = 1, text: str = "A chunk of text.", **facts: Any) -> Chunk:  # noqa: ANN401
+def make_chunk(paper_id: str = "smith2020", number: int = 1, text: str = "A chunk of text.", **facts: Any) -> Chunk:
     """A passage of a paper's body, numbered from 1."""
     values: dict[str, Any] = {
         "address": f"{paper_id}/ch1/s1/p{number}",

@@ -35,9 +35,18 @@ SECOND = "Basalt is dark.\nIt forms from lava."
 
 def passage(rank: int, text: str, probability: float | None, start: int = 0) -> Passage:
     chunk = Chunk(
-        f"p{rank}/abstract", f"p{rank}", Part.ABSTRACT, ChunkKind.ABSTRACT, text, start, start + len(text), title=f"T{rank}"
+        f"p{rank}/abstract",
+        f"p{rank}",
+        Part.ABSTRACT,
+        ChunkKind.ABSTRACT,
+        text,
+        start,
+        start + len(text),
+        title=f"T{rank}",
     )
-    return Passage(rank, chunk, probability or 0.1, Fused(chunk.address, 0.1, {"vector": ArmScore(rank, 0.5)}), probability)
+    return Passage(
+        rank, chunk, probability or 0.1, Fused(chunk.address, 0.1, {"vector": ArmScore(rank, 0.5)}), probability
+    )
 
 
 def result(*passages: Passage) -> SearchResult:
@@ -129,13 +138,11 @@ def test_confidence_comes_first_each_source_before_its_statement_and_the_whole_l
 
 def test_a_statement_is_shown_as_soon_as_it_is_complete() -> None:
     class Slow(Script):
-        def stream(self, prompt: object) -> Iterator[str]:  # noqa: ARG002
+        def stream(self, prompt: object) -> Iterator[str]:
             yield "Granite is hard. [1]\n"
             raise AssertionError("asked for more before the first statement was shown")
 
-    stream = answering.answer(
-        "q", result=EVIDENCE, embedder=HashedWords(), generator=Slow(), options=Options()
-    )
+    stream = answering.answer("q", result=EVIDENCE, embedder=HashedWords(), generator=Slow(), options=Options())
     assert [type(next(stream)) for _ in range(3)] == [ConfidenceEvent, CitationEvent, TokenEvent]
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -75,7 +76,9 @@ def test_a_sentence_that_is_too_long_is_split_at_words_and_nothing_is_lost() -> 
 
 
 def test_a_piece_that_is_too_small_joins_its_section_first_then_its_chapter() -> None:
-    _, chunks = split(f"# T\n\n## A\n\n{'a ' * 12}\n\n{'b ' * 12}\n\ntiny\n\n## B\n\nalso tiny\n\n### C\n\n{'c ' * 9}", SMALL)
+    _, chunks = split(
+        f"# T\n\n## A\n\n{'a ' * 12}\n\n{'b ' * 12}\n\ntiny\n\n## B\n\nalso tiny\n\n### C\n\n{'c ' * 9}", SMALL
+    )
     assert [(chunk.address, chunk.token_count) for chunk in chunks] == [
         ("p/ch1/s0/p0", 12),
         ("p/ch1/s0/p1", 13),
@@ -112,7 +115,9 @@ def test_a_reference_is_one_chunk_even_without_an_abstract() -> None:
     assert not chunking.is_embeddable(chunk)
 
 
-paragraph = st.lists(st.sampled_from(["word", "Word.", "longer", "a", "e.g.", "End!"]), min_size=1, max_size=50).map(" ".join)
+paragraph = st.lists(st.sampled_from(["word", "Word.", "longer", "a", "e.g.", "End!"]), min_size=1, max_size=50).map(
+    " ".join
+)
 block = st.one_of(
     paragraph,
     paragraph.map(lambda text: f"# {text[:30]}"),
@@ -129,7 +134,7 @@ block = st.one_of(
 def test_no_text_is_lost_doubled_or_moved_and_offsets_are_true(blocks: list[str]) -> None:
     paper, chunks = split("\n\n".join(blocks), SMALL)
     assert all(chunk.text == paper.text[chunk.start : chunk.end] for chunk in chunks)
-    assert all(one.end <= other.start for one, other in zip(chunks, chunks[1:], strict=False))
+    assert all(one.end <= other.start for one, other in pairwise(chunks))
     assert len({chunk.address for chunk in chunks}) == len(chunks)
     covered = {offset for chunk in chunks for offset in range(chunk.start, chunk.end)}
     for part in paper.blocks:

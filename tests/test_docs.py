@@ -117,7 +117,12 @@ def test_every_shell_example_of_the_readme_runs(reader: Path) -> None:
             continue
         assert program == "carrel"
         done = subprocess.run(
-            [sys.executable, "-m", "carrel", *arguments], cwd=here, env=environment, capture_output=True, text=True, check=False
+            [sys.executable, "-m", "carrel", *arguments],
+            cwd=here,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, f"{line}\n{done.stderr}"
         assert done.stdout

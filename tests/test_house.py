@@ -14,7 +14,9 @@ from carrel import errors, files, layout, registry, telemetry
 from carrel.errors import InvalidInput, LibraryNotFound, MissingExtra, ReadOnlyLibrary, StorageFull, UnknownComponent
 
 
-def test_an_interrupted_write_leaves_the_old_content_and_no_litter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_write_leaves_the_old_content_and_no_litter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "f"
     files.write_atomically(path, b"old")
 
@@ -98,7 +100,9 @@ def test_an_unknown_component_is_answered_with_those_there_are() -> None:
     assert "granite" in caught.value.hint
 
 
-def test_a_missing_module_is_answered_with_the_extra_that_brings_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_module_is_answered_with_the_extra_that_brings_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "needs_extra.py").write_text("import no_such_module_anywhere\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(registry.BUILT_IN["vectors"], "milvus", "needs_extra:Milvus")

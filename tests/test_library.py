@@ -432,7 +432,9 @@ def test_a_query_must_have_between_one_and_two_thousand_characters(library: Libr
         library.search(query)
 
 
-@pytest.mark.parametrize("query", ["the of and", "🦓🦓", '"unbalanced (', "x" * 2000, "图论 最短路", "AND OR NOT", "\ud800"])
+@pytest.mark.parametrize(
+    "query", ["the of and", "🦓🦓", '"unbalanced (', "x" * 2000, "图论 最短路", "AND OR NOT", "\ud800"]
+)
 def test_any_text_is_a_query(library: Library, refs: Path, query: str) -> None:
     library.add(refs)
     assert isinstance(library.search(query), SearchResult)

@@ -41,7 +41,7 @@ def test_every_slice_of_a_text_is_found_in_it(text: str, data: st.DataObject) ->
         assert text[span.start : span.end] == quote
 
 
-@given(st.text(alphabet="abc -–“\"\n\u00adﬁ", max_size=60))
+@given(st.text(alphabet='abc -–“"\n\u00adﬁ', max_size=60))
 def test_normalising_keeps_true_offsets_in_order(text: str) -> None:
     plain, offsets = quotes.normalise(text)
     assert len(plain) == len(offsets)

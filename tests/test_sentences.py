@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel import sentences
+from carrel.types import Span
 
 
-def texts(found: list[sentences.Span], text: str) -> list[str]:
+def texts(found: list[Span], text: str) -> list[str]:
     return [text[span.start : span.end] for span in found]
 
 
@@ -15,7 +18,10 @@ def texts(found: list[sentences.Span], text: str) -> list[str]:
     ("text", "expected"),
     [
         ("One. Two! Three?", ["One.", "Two!", "Three?"]),
-        ("As in Fig. 3, e.g. Smith et al. (2020) do so. Next.", ["As in Fig. 3, e.g. Smith et al. (2020) do so.", "Next."]),
+        (
+            "As in Fig. 3, e.g. Smith et al. (2020) do so. Next.",
+            ["As in Fig. 3, e.g. Smith et al. (2020) do so.", "Next."],
+        ),
         ("It gained 3.5 points. Good.", ["It gained 3.5 points.", "Good."]),
         ("J. Smith wrote it. Then left.", ["J. Smith wrote it.", "Then left."]),
         ('He said "no." Then "yes."', ['He said "no."', 'Then "yes."']),
@@ -33,7 +39,7 @@ def test_a_text_is_split_where_its_sentences_end(text: str, expected: list[str])
 def test_sentences_cover_all_but_white_space_in_order_and_without_overlap(text: str) -> None:
     found = sentences.spans(text)
     assert "".join("".join(piece.split()) for piece in texts(found, text)) == "".join(text.split())
-    assert all(one.end <= other.start for one, other in zip(found, found[1:], strict=False))
+    assert all(one.end <= other.start for one, other in pairwise(found))
 
 
 def test_prose_leaves_out_headings_code_formulas_tables_and_list_markers() -> None:

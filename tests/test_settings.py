@@ -52,7 +52,9 @@ def test_an_unknown_setting_is_refused_wherever_it_stands(
 def test_a_bad_value_is_named_with_its_key_and_origin(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text("[answer]\nthreshold = 1.5\n")
-    with pytest.raises(InvalidInput, match=r"setting answer\.threshold = 1\.5 from .*config\.toml: .* less than or equal"):
+    with pytest.raises(
+        InvalidInput, match=r"setting answer\.threshold = 1\.5 from .*config\.toml: .* less than or equal"
+    ):
         settings.load(path)
 
 

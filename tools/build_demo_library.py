@@ -260,8 +260,7 @@ CORRECTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         (
             "g ! k D LSTM.x k ; g ! k 1 /; g k D OEg ! k I g k ; h ! k D LSTM.OEg k I lm k ; h ! k 1 /; "
             "h k D OEh ! k I h k ;",
-            "g→_k = LSTM(x_k, g→_{k−1}), g_k = [g→_k; g←_k], h→_k = LSTM([g_k; lm_k], h→_{k−1}), "
-            "h_k = [h→_k; h←_k],",
+            "g→_k = LSTM(x_k, g→_{k−1}), g_k = [g→_k; g←_k], h→_k = LSTM([g_k; lm_k], h→_{k−1}), h_k = [h→_k; h←_k],",
         ),
         (
             "g k and h k are defined similarly to g ! k and h ! k",

@@ -17,7 +17,9 @@ _ABBREVIATION = re.compile(
     r"|\b[A-Za-z])$",
     re.IGNORECASE,
 )
-_BEFORE_A_NUMBER = re.compile(r"\b(?:secs?|tab|refs?|nos?|vol|pp?|ch|chap|art|def|thm|lem|prop|alg|app)$", re.IGNORECASE)
+_BEFORE_A_NUMBER = re.compile(
+    r"\b(?:secs?|tab|refs?|nos?|vol|pp?|ch|chap|art|def|thm|lem|prop|alg|app)$", re.IGNORECASE
+)
 _NUMBER = re.compile(r"\s+\d")
 _BREAK = re.compile(r"\n[ \t]*\n+")
 _NOT_PROSE = re.compile(r"\s*(?:#{1,6}\s|```|~~~|\$\$|\\\[|\\begin\{|\||<|!\[|[-*_]{3,}\s*$)")

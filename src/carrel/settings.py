@@ -165,6 +165,11 @@ def library_from_environment() -> str | None:
     return os.environ.get(LIBRARY_VARIABLE)
 
 
+def wants_colour() -> bool:
+    """Not when NO_COLOR is set, to whatever."""
+    return not os.environ.get("NO_COLOR")
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         return dict(_flat(tomllib.loads(path.read_text(encoding="utf-8")), ""))

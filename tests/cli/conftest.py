@@ -29,9 +29,7 @@ Carrel = Callable[..., Outcome]
 
 
 @pytest.fixture
-def carrel(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Carrel:
+def carrel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Carrel:
     """Run a command in an empty folder, with the instant embedder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -52,7 +53,19 @@ def test_list_says_how_many_there_are(library: Carrel) -> None:
     assert len(listed.out.splitlines()) == 2
     assert "60 papers (showing 2; use --limit to see more)" in listed.err
     paper = library("list", "--limit", "1", "--json").json["papers"][0]
-    assert {"id", "title", "authors", "year", "venue", "doi", "tags", "parts", "chunks", "listed", "indexed"} <= paper.keys()
+    assert {
+        "id",
+        "title",
+        "authors",
+        "year",
+        "venue",
+        "doi",
+        "tags",
+        "parts",
+        "chunks",
+        "listed",
+        "indexed",
+    } <= paper.keys()
 
 
 def test_remove_takes_papers_out_or_none(library: Carrel) -> None:
@@ -77,7 +90,18 @@ def test_search_prints_passages_and_explains_them(library: Carrel) -> None:
     assert {"query", "mode", "strategy", "degraded", "results", "total"} <= found.keys()
     assert (found["mode"], found["strategy"], found["total"]) == ("hybrid", "hybrid", 2)
     first = found["results"][0]
-    assert {"rank", "address", "paper_id", "title", "year", "score", "text", "page", "section_path", "arms"} <= first.keys()
+    assert {
+        "rank",
+        "address",
+        "paper_id",
+        "title",
+        "year",
+        "score",
+        "text",
+        "page",
+        "section_path",
+        "arms",
+    } <= first.keys()
     assert (first["rank"], first["paper_id"]) == (1, "karpukhin-etal-2020-dense")
     explained = library("search", "dense passage retrieval", "--explain").out
     assert "keyword #1" in explained
@@ -141,7 +165,9 @@ def test_without_an_index_the_exit_code_is_2(carrel: Carrel) -> None:
 
 
 def test_ask_answers_with_statements_and_proof(library: Carrel) -> None:
-    answer = library("--set", "answer.threshold=0", "ask", "dense passage retrieval for question answering", "--json").json
+    answer = library(
+        "--set", "answer.threshold=0", "ask", "dense passage retrieval for question answering", "--json"
+    ).json
     assert {
         "query_id", "question", "answer", "statements", "citations", "confidence", "has_insufficient_evidence",
         "near_misses", "unsupported", "strategy", "generator", "timings",
@@ -237,8 +263,31 @@ def test_an_interruption_is_exit_code_130_and_loses_nothing(
     assert library("search", "quarks", "--json").json["results"][0]["paper_id"] == "note"
 
 
-def test_colours_are_for_terminals_only(library: Carrel) -> None:
-    assert "\x1b[" not in library("search", "language").out
+@pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False), ("please", False)])
+def test_colours_are_for_terminals_and_for_those_who_want_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_color: str, coloured: bool
+) -> None:
+    import os
+    import pty
+    import subprocess
+    import sys
+
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setenv("PYTHONPATH", str(DEMO.parent.parent))
+    run(["init", str(tmp_path)])
+    (tmp_path / "note.txt").write_text("A note")
+    command = [sys.executable, "-m", "carrel", "-C", str(tmp_path), "config", "show"]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, stdout=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):
+            while piece := os.read(ours, 65536):
+                shown += piece
+    os.close(ours)
+    assert process.returncode == 0
+    assert (b"\x1b[" in shown) is coloured
+    assert "\x1b" not in subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def command_paths() -> list[tuple[str, ...]]:

@@ -7,7 +7,7 @@ import math
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -97,7 +97,11 @@ def test_three_hundred_single_puts_leave_about_log_segments(directory: Path) -> 
 def test_filters_hold_across_merged_segments(directory: Path) -> None:
     store = open_store(directory)
     for number in range(20):
-        facts = {"year": 2000 + number, "venue": f"Venue {number % 3}", "tags": ("even",) if number % 2 == 0 else ()}
+        facts: dict[str, Any] = {
+            "year": 2000 + number,
+            "venue": f"Venue {number % 3}",
+            "tags": ("even",) if number % 2 == 0 else (),
+        }
         store.put([make_chunk(f"paper{number:02}", **facts)], rows(1, seed=number))
     where = Filter(year_min=2005, venue="venue 1", tags=frozenset({"even"}))
     found = {hit.address.split("/")[0] for hit in store.search(rows(1)[0], limit=99, where=where)}

@@ -76,9 +76,15 @@ _PUT_METRICS = f"""
 class SqliteCatalog:
     def __init__(self, path: Path) -> None:
         self._path = path
+        writable = is_writable(path.parent)
         with self._reporting():
-            self._connection = _connect(path)
-            self._migrate()
+            self._connection = _connect(path, writable=writable)
+            try:
+                _prepare(self._connection, writable=writable)
+                self._migrate()
+            except BaseException:
+                self._connection.close()
+                raise
 
     def put(self, entries: Sequence[Entry]) -> None:
         now = _now()
@@ -218,21 +224,23 @@ class SqliteCatalog:
         return int(self._connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    writable = is_writable(path.parent)
+def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
     # A database in WAL mode can be read without writing beside it only when it is declared unchanging.
     query = "" if writable else "?mode=ro&immutable=1"
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}{query}", uri=True, timeout=30, isolation_level=None, check_same_thread=False
     )
     connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection, *, writable: bool) -> None:
     if writable:
         # Refused while another process does the same; the mode is the file's, so that one of them suffices.
         with suppress(sqlite3.OperationalError):
             connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
-    return connection
 
 
 def _migrations() -> list[str]:
@@ -301,7 +309,7 @@ def _chunk(row: sqlite3.Row) -> Chunk:
         has_formula=bool(row["has_formula"]),
         has_table=bool(row["has_table"]),
     )
-    return chunk.with_facts(jsonl.load(row["record"]))
+    return chunk.with_facts(jsonl.from_record(json.loads(row["record"])))
 
 
 def _document(row: sqlite3.Row) -> Document:
@@ -311,7 +319,7 @@ def _document(row: sqlite3.Row) -> Document:
 
 def _paper(row: sqlite3.Row) -> PaperRow:
     return PaperRow(
-        reference=jsonl.load(row["record"]),
+        reference=jsonl.from_record(json.loads(row["record"])),
         listed=bool(row["listed"]),
         indexed=row["state"] == "active",
         parts=tuple(Part(part) for part in json.loads(row["parts"])),

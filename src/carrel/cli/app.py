@@ -41,7 +41,10 @@ class _Commands(click.Group):
 @click.pass_context
 def cli(context: click.Context, library: str | None, overrides: tuple[str, ...], log_level: str | None) -> None:
     """Answers from your own papers, on your own machine, with every sentence proved."""
+    from carrel.settings import wants_colour
+
     context.obj = State(library, overrides, log_level)
+    context.color = None if wants_colour() else False
 
 
 def main(arguments: list[str] | None = None) -> None:

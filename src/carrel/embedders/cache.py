@@ -46,7 +46,7 @@ class EmbeddingCache:
                 return {chunk["text_hash"]: row for chunk, row in zip(manifest["chunks"], rows, strict=True)}
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             pass
         log("embedding_cache", 30, "cache entry does not fit its manifest; embedding anew", paper_id=paper_id)
         return {}

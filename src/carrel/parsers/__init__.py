@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from carrel.errors import EmptyDocument, SourceError
@@ -36,6 +37,11 @@ class Parser(Protocol):
     suffixes: frozenset[str]
 
     def parse(self, source: Source) -> Paper: ...
+
+
+def title_of(source: Source) -> str:
+    """The title of a paper that names none: the file's name, as much of it as can be seen."""
+    return PurePath(source.name).stem.strip() or source.name
 
 
 def decode(source: Source) -> str:

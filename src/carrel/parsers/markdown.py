@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from carrel.identifiers import normalise_doi
-from carrel.parsers import Source, decode
+from carrel.parsers import Source, decode, title_of
 from carrel.types import ANY_YEAR, Author, Block, BlockKind, Paper, Published, Reference
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ class Markdown:
         text = decode(source)
         front, start = _front_matter(text)
         blocks = tuple(_blocks(text, start))
-        reference = _reference(front, title=_first_title(blocks) or PurePath(source.name).stem)
+        reference = _reference(front, title=_first_title(blocks) or title_of(source))
         return Paper(reference, text, blocks, self.name, topic=_word(front.get("topic") or front.get("category")))
 
 
@@ -124,6 +123,8 @@ def _blocks(text: str, start: int) -> Iterator[Block]:
         if kind and token.map:
             first, last = (line_starts[line] for line in token.map)
             last = first + len(text[first:last].rstrip())
+            if first == last:
+                continue
             heading = kind == BlockKind.HEADING
             level, title = (int(token.tag[1:]), _plain(tokens[position + 1])) if heading else (0, "")
             yield Block(kind, first, last, level=level, title=title)

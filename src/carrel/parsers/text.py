@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
 
-from carrel.parsers import Source, decode
+from carrel.parsers import Source, decode, title_of
 from carrel.types import Block, BlockKind, Paper, Reference
 
 # Anchored, or a long line of blanks would be tried from each of its characters.
@@ -20,7 +19,7 @@ class PlainText:
     def parse(self, source: Source) -> Paper:
         text = decode(source)
         blocks = tuple(Block(BlockKind.TEXT, *match.span()) for match in _PARAGRAPH.finditer(text))
-        reference = Reference(id="", title=_title(text) or PurePath(source.name).stem)
+        reference = Reference(id="", title=_title(text) or title_of(source))
         return Paper(reference=reference, text=text, blocks=blocks, format=self.name)
 
 

@@ -1,0 +1,353 @@
+"""What every catalog promises."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from carrel.catalogs import Catalog, Entry, QueryRecord, Unfinished
+from carrel.catalogs.sqlite import SqliteCatalog
+from carrel.testing import MemoryCatalog
+from carrel.types import Author, Chunk, ChunkKind, Document, Origin, Part, Published, Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FULL_REFERENCE = Reference(
+    id="smith2020",
+    title="On “Everything”",
+    doi="10.1000/abc",
+    authors=(Author("Smith", "Ann", "0000-0001"), Author("王")),
+    abstract="We show it.",
+    venue="Nature",
+    note="read\ntwice",
+    published=Published(2020, 5, 17),
+    pdf_path="pdf/smith.pdf",
+    supplement_paths=("a.pdf", "b.pdf"),
+    source=Origin("zotero", "XYZ"),
+    tags=("graph", "to read"),
+    supersedes="smith2019",
+    pmid="1",
+    pmcid="PMC2",
+    arxiv_id="2001.00001",
+    s2_id="s2",
+)
+FULL_CHUNK = Chunk(
+    address="smith2020/ch2/s3/p1",
+    paper_id="smith2020",
+    part=Part.BODY,
+    kind=ChunkKind.PASSAGE,
+    text="Naïve 漢字 🙂 'quoted' \"too\"",
+    start=5,
+    end=32,
+    position=4,
+    chapter=2,
+    section=3,
+    section_path=("Methods", "A — B"),
+    topic="retrieval",
+    language="en",
+    token_count=9,
+    has_code=True,
+    has_formula=True,
+    has_table=True,
+    page_start=3,
+    page_end=4,
+).with_facts(FULL_REFERENCE)
+FULL_DOCUMENT = Document("smith2020", Part.BODY, "the text\nof it", "digest", "papers/smith.md", "markdown")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A catalog and a way to look at the queries it keeps: (id, hash, text, strategy, vector hits, citations)."""
+
+    name: str
+    path: Path
+
+    def open(self) -> Catalog:
+        return MemoryCatalog() if self.name == "memory" else SqliteCatalog(self.path)
+
+    def queries(self, catalog: Catalog) -> list[tuple[Any, ...]]:
+        if isinstance(catalog, MemoryCatalog):
+            kept = [(one, one.query) for one in catalog.queries]
+            return [
+                (q.id, one.hash, one.text, q.strategy, q.hits.get("vector"), q.metrics.get("citation_count"))
+                for one, q in kept
+            ]
+        connection = sqlite3.connect(self.path)
+        rows = connection.execute(
+            "SELECT id, query_hash, query_text, strategy_used, vector_hits, citation_count FROM rag_queries "
+            "JOIN retrieval_metrics ON query_id = id ORDER BY rag_queries.rowid"
+        ).fetchall()
+        connection.close()
+        return rows
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def kind(request: pytest.FixtureRequest, tmp_path: Path) -> Kind:
+    return Kind(request.param, tmp_path / "carrel.db")
+
+
+@pytest.fixture
+def catalog(kind: Kind) -> Iterator[Catalog]:
+    catalog = kind.open()
+    yield catalog
+    catalog.close()
+
+
+def entry(paper_id: str, part: Part = Part.BODY, *texts: str, listed: bool = False, source: str = "") -> Entry:
+    """A paper with one text, cut into the given pieces."""
+    reference = Reference(id=paper_id, title=f"Title of {paper_id}")
+    kind = ChunkKind.ABSTRACT if part == Part.ABSTRACT else ChunkKind.PASSAGE
+    chunks = tuple(
+        Chunk(f"{paper_id}/{part}/{number}", paper_id, part, kind, text, 0, len(text), position=number)
+        for number, text in enumerate(texts)
+    )
+    document = Document(paper_id, part, " ".join(texts), f"digest of {paper_id} {part}", source)
+    return Entry(reference, document, tuple(chunk.with_facts(reference) for chunk in chunks), listed)
+
+
+def ids(catalog: Catalog) -> list[str]:
+    return [row.reference.id for row in catalog.papers()]
+
+
+def states(catalog: Catalog) -> dict[str, str]:
+    left = catalog.unfinished()
+    active = {row.reference.id: "active" for row in catalog.papers() if row.indexed}
+    return {**active, **dict.fromkeys(left.pending, "pending"), **dict.fromkeys(left.retired, "retired")}
+
+
+def test_it_is_a_catalog_and_empty_at_first(catalog: Catalog) -> None:
+    assert isinstance(catalog, Catalog)
+    assert (catalog.papers(), catalog.chunks(["a"]), catalog.chunks_of(["a"])) == ([], [], [])
+    assert (catalog.addresses(), catalog.digests(), catalog.sources()) == (set(), {}, {})
+    assert catalog.document("a", Part.BODY) is None
+    assert catalog.unfinished() == Unfinished({}, ())
+
+
+def test_every_field_comes_back_as_it_went_in(catalog: Catalog) -> None:
+    catalog.put([Entry(FULL_REFERENCE, FULL_DOCUMENT, (FULL_CHUNK,), listed=True)])
+    (row,) = catalog.papers()
+    assert row.reference == FULL_REFERENCE
+    assert (row.listed, row.indexed, row.parts, row.sources, row.chunk_count) == (
+        True,
+        False,
+        (Part.BODY,),
+        ("papers/smith.md",),
+        1,
+    )
+    assert catalog.chunks([FULL_CHUNK.address]) == catalog.chunks_of(["smith2020"]) == [FULL_CHUNK]
+    assert catalog.document("smith2020", Part.BODY) == FULL_DOCUMENT
+    assert catalog.document("smith2020", Part.ABSTRACT) is None
+
+
+def test_a_bare_record_comes_back_as_it_went_in(catalog: Catalog) -> None:
+    bare = entry("a", Part.ABSTRACT, "text")
+    catalog.put([bare])
+    (row,) = catalog.papers()
+    assert (row.reference, row.listed, row.sources) == (bare.reference, False, ())
+    assert catalog.chunks_of(["a"]) == list(bare.chunks)
+    assert catalog.chunks_of(["a"])[0].page_start is None
+
+
+def test_a_paper_without_chunks_is_a_paper(catalog: Catalog) -> None:
+    catalog.put([entry("a")])
+    assert [(row.reference.id, row.chunk_count) for row in catalog.papers()] == [("a", 0)]
+    assert catalog.unfinished() == Unfinished({"a": 0}, ())
+
+
+def test_a_put_replaces_the_record_and_that_text_and_leaves_the_other_text(catalog: Catalog) -> None:
+    catalog.put([entry("a", Part.ABSTRACT, "abstract", listed=True), entry("a", Part.BODY, "one", "two", "three")])
+    renamed = replace(entry("a", Part.BODY, "new"), reference=Reference(id="a", title="New", venue="Cell"), listed=True)
+    catalog.put([renamed])
+    assert [chunk.text for chunk in catalog.chunks_of(["a"])] == ["abstract", "new"]
+    assert {(chunk.title, chunk.venue) for chunk in catalog.chunks_of(["a"])} == {("New", "Cell")}
+    (row,) = catalog.papers()
+    assert (row.reference.title, row.listed, set(row.parts)) == ("New", True, {Part.ABSTRACT, Part.BODY})
+    assert catalog.addresses() == {"a/abstract/0", "a/body/0"}
+
+
+def test_a_paper_enters_pending_with_its_size_and_becomes_active(catalog: Catalog) -> None:
+    catalog.put([entry("a", Part.ABSTRACT, "four"), entry("a", Part.BODY, "sixsix", "ü漢🙂"), entry("b")])
+    assert catalog.unfinished() == Unfinished({"a": 13, "b": 0}, ())
+    assert [row.indexed for row in catalog.papers()] == [False, False]
+    catalog.activate(["a"])
+    assert catalog.unfinished() == Unfinished({"b": 0}, ())
+    assert [row.indexed for row in catalog.papers()] == [True, False]
+
+
+def test_a_put_makes_an_active_paper_pending_again(catalog: Catalog) -> None:
+    catalog.put([entry("a"), entry("b")])
+    catalog.activate(["a", "b"])
+    catalog.put([entry("a", Part.ABSTRACT)])
+    assert states(catalog) == {"a": "pending", "b": "active"}
+
+
+def test_a_retired_paper_is_gone_but_for_the_list_of_what_is_left_to_do(catalog: Catalog) -> None:
+    catalog.put([entry("a", Part.BODY, "text"), entry("b", Part.BODY, "text")])
+    catalog.activate(["a", "b"])
+    catalog.retire(["a"])
+    assert catalog.unfinished() == Unfinished({}, ("a",))
+    assert ids(catalog) == ["b"]
+    assert (catalog.papers(["a"]), catalog.chunks(["a/body/0"]), catalog.chunks_of(["a"])) == ([], [], [])
+    assert catalog.addresses() == {"b/body/0"}
+
+
+def test_removing_takes_the_texts_and_chunks_along(catalog: Catalog) -> None:
+    catalog.put([entry("a", Part.BODY, "text", source="a.md"), entry("b", Part.BODY, "text", source="b.md")])
+    catalog.retire(["a"])
+    catalog.remove(["a"])
+    assert catalog.unfinished() == Unfinished({"b": 4}, ())
+    assert catalog.document("a", Part.BODY) is None
+    assert (catalog.digests(), catalog.sources()) == ({("b", Part.BODY): "digest of b body"}, {"b.md": "b"})
+    catalog.put([entry("a", Part.BODY, "again")])
+    assert [chunk.text for chunk in catalog.chunks_of(["a"])] == ["again"]
+
+
+def test_a_retired_paper_that_is_put_again_is_pending(catalog: Catalog) -> None:
+    catalog.put([entry("a", Part.BODY, "text")])
+    catalog.retire(["a"])
+    catalog.put([entry("a", Part.BODY, "text")])
+    assert states(catalog) == {"a": "pending"}
+
+
+def test_unknown_ids_are_no_error(catalog: Catalog) -> None:
+    catalog.put([entry("a")])
+    for verb in (catalog.activate, catalog.retire, catalog.remove, catalog.reopen):
+        verb(["nobody"])
+        verb([])
+    assert states(catalog) == {"a": "pending"}
+
+
+def test_reopening_makes_these_papers_pending_or_all(catalog: Catalog) -> None:
+    catalog.put([entry(paper_id) for paper_id in ("a", "b", "c", "gone")])
+    catalog.activate(["a", "b", "c"])
+    catalog.retire(["gone"])
+    catalog.reopen(["a", "b"])
+    assert states(catalog) == {"a": "pending", "b": "pending", "c": "active", "gone": "retired"}
+    catalog.reopen()
+    assert states(catalog) == {"a": "pending", "b": "pending", "c": "pending", "gone": "retired"}
+
+
+def test_reopening_never_brings_a_retired_paper_back(catalog: Catalog) -> None:
+    catalog.put([entry("gone")])
+    catalog.retire(["gone"])
+    catalog.reopen(["gone"])
+    assert states(catalog) == {"gone": "retired"}
+
+
+@pytest.mark.parametrize(("dropped", "left", "listed"), [("abstract", "body", False), ("body", "abstract", True)])
+def test_dropping_forgets_one_text_and_makes_the_paper_pending(
+    catalog: Catalog, dropped: str, left: str, listed: bool
+) -> None:
+    catalog.put([entry("a", Part(part), part, listed=True, source=f"{part}.md") for part in ("abstract", "body")])
+    catalog.put([entry("b", Part.ABSTRACT, "text")])
+    catalog.activate(["a", "b"])
+    catalog.drop("a", Part(dropped))
+    assert states(catalog) == {"a": "pending", "b": "active"}
+    row = catalog.papers(["a"])[0]
+    assert (row.parts, row.sources, row.listed) == ((Part(left),), (f"{left}.md",), listed)
+    assert [chunk.text for chunk in catalog.chunks_of(["a"])] == [left]
+    assert catalog.document("a", Part(dropped)) is None
+
+
+def test_digests_are_by_paper_and_part_and_sources_by_file(catalog: Catalog) -> None:
+    catalog.put([entry("a", Part.ABSTRACT), entry("a", Part.BODY, source="x/a.md"), entry("b", source="b.md")])
+    assert catalog.digests() == {
+        ("a", Part.ABSTRACT): "digest of a abstract",
+        ("a", Part.BODY): "digest of a body",
+        ("b", Part.BODY): "digest of b body",
+    }
+    assert catalog.sources() == {"x/a.md": "a", "b.md": "b"}
+
+
+def test_papers_are_in_order_of_id(catalog: Catalog) -> None:
+    catalog.put([entry(paper_id) for paper_id in ("b", "a10", "B", "a2", "ä")])
+    assert ids(catalog) == ["B", "a10", "a2", "b", "ä"]
+    assert [row.reference.id for row in catalog.papers(["b", "nobody", "B"])] == ["B", "b"]
+    assert catalog.papers([]) == []
+
+
+def test_chunks_come_in_the_order_asked_and_unknown_ones_are_left_out(catalog: Catalog) -> None:
+    catalog.put([entry("a", Part.BODY, "one", "two", "three")])
+    asked = ["a/body/2", "nowhere", "a/body/0", "a/body/2"]
+    assert [chunk.text for chunk in catalog.chunks(asked)] == ["three", "one", "three"]
+
+
+def test_chunks_of_papers_are_in_reading_order(catalog: Catalog) -> None:
+    texts = [f"piece {number}" for number in range(12)]
+    body = entry("b", Part.BODY, *texts)
+    catalog.put([replace(body, chunks=body.chunks[::-1]), entry("b", Part.ABSTRACT, "abstract")])
+    catalog.put([entry("a", Part.BODY, "first paper")])
+    assert [chunk.text for chunk in catalog.chunks_of({"b", "a"})] == ["first paper", "abstract", *texts]
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "o'neil",
+        'a"b',
+        "'; DROP TABLE papers; --",
+        "a/b/../c",
+        "%_*?",
+        "naïve 漢字 🙂\u202e",
+        "x" * 10_240,
+        " . ",
+        "[1,2]",
+    ],
+    ids=lambda text: text[:20],
+)
+def test_hostile_strings_are_only_strings(catalog: Catalog, hostile: str) -> None:
+    reference = Reference(id=hostile, title=hostile, venue=hostile, tags=(hostile,), authors=(Author(hostile),))
+    one = entry(hostile, Part.BODY, hostile, source=hostile)
+    catalog.put([entry("bystander", Part.BODY, "text"), replace(one, reference=reference)])
+    (chunk,) = catalog.chunks_of([hostile])
+    assert (chunk.text, chunk.title, chunk.tags) == (hostile, hostile, (hostile,))
+    assert catalog.papers([hostile])[0].reference == reference
+    assert (catalog.sources()[hostile], catalog.chunks([chunk.address])) == (hostile, [chunk])
+    catalog.activate([hostile])
+    assert states(catalog) == {"bystander": "pending", hostile: "active"}
+    catalog.remove([hostile])
+    assert ids(catalog) == ["bystander"]
+
+
+def test_a_very_long_record_comes_back(catalog: Catalog) -> None:
+    long = replace(FULL_REFERENCE, id="a", abstract="x" * 1_000_001)
+    catalog.put([replace(entry("a", Part.BODY, "text"), reference=long)])
+    assert catalog.papers()[0].reference == long
+
+
+def record(number: int, text: str) -> QueryRecord:
+    return QueryRecord(str(number), text, "hybrid", 12.5, {"vector": 7}, {"citation_count": 2})
+
+
+def test_of_a_query_only_a_salted_hash_is_kept_unless_its_text_is_asked_for(kind: Kind, catalog: Catalog) -> None:
+    catalog.record_query(record(1, "secret"), keep_text=False)
+    catalog.record_query(record(2, "secret"), keep_text=True)
+    catalog.record_query(record(3, "other"), keep_text=False)
+    first, second, third = kind.queries(catalog)
+    assert (first[0], first[2:], second[2]) == ("1", (None, "hybrid", 7, 2), "secret")
+    assert first[1] == second[1] != third[1]
+    assert len(first[1]) == 64
+
+
+def test_two_catalogs_salt_their_hashes_differently(kind: Kind, tmp_path: Path) -> None:
+    hashes = set()
+    for name in ("one.db", "two.db"):
+        one = replace(kind, path=tmp_path / name)
+        catalog = one.open()
+        catalog.record_query(record(1, "secret"), keep_text=False)
+        hashes.add(one.queries(catalog)[0][1])
+        catalog.close()
+    assert len(hashes) == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["", "o'neil \"; --", "漢字 🙂", "\udcff", "x" * 10_000], ids=lambda text: ascii(text[:9])
+)
+def test_any_query_is_remembered(kind: Kind, catalog: Catalog, text: str) -> None:
+    catalog.record_query(QueryRecord("1", text, "hybrid", 1.0), keep_text=True)
+    assert len(kind.queries(catalog)) == 1
