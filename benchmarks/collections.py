@@ -5,17 +5,20 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from carrel import fusion
+from carrel.chunking import Limits, split
 from carrel.embedders.cache import EmbeddingCache
 from carrel.embedders.granite import Granite
 from carrel.ingest.indexing import embed
 from carrel.keywords.tantivy import TantivyKeywords
-from carrel.types import EVERYTHING, Candidate, Chunk, ChunkKind, Part
+from carrel.parsers import Source
+from carrel.parsers.text import PlainText
+from carrel.types import EVERYTHING, Candidate, Chunk, ChunkKind, Part, Reference
 from carrel.vectors.flat import FlatVectors
 
 if TYPE_CHECKING:
@@ -45,6 +48,22 @@ def load(folder: Path, *, part: str = "") -> Collection:
             if int(grade) > 0 and query in queries:
                 relevant.setdefault(query, {})[document] = int(grade)
     return Collection(folder.name + part, chunks, queries, relevant)
+
+
+def load_passages(folder: Path) -> Collection:
+    """Full texts, cut as Carrel cuts them; a chunk is relevant if the answer stands in it."""
+    embedder, chunks = Granite(), []
+    for record in _records(folder / "corpus.jsonl.gz"):
+        paper = PlainText().parse(Source(f"{record['_id']}.txt", record["text"].encode()))
+        reference = Reference(record["_id"], record["title"])
+        chunks += split(replace(paper, reference=reference), count_tokens=embedder.count_tokens, limits=Limits())
+    queries, relevant = {}, {}
+    for record in _records(folder / "qa.jsonl.gz"):
+        inside = [c for c in chunks if c.paper_id == record["gold_doc"] and c.start <= record["answer_start"] < c.end]
+        if inside:
+            queries[record["id"]] = record["question"]
+            relevant[record["id"]] = {chunk.address: 1 for chunk in inside}
+    return Collection(folder.name, tuple(chunks), queries, relevant)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
     python -m benchmarks.fit_fused ../shared/data/retrieval [--write]
 
-Fitted on: scifact's train claims, pubmedqa_train, hotpot100, musique100. Held out: scifact's test claims, cranfield,
+Fitted on: scifact's train claims, pubmedqa_train, covidqa_dev (passages of full texts), hotpot100, musique100. Held out: scifact's test claims, cranfield,
 vaswani, cp_algorithms. Every question is asked twice: of the collection, and of the collection without the documents
 that answer it, so that the model also learns what a library looks like that does not have the answer.
 """
@@ -23,14 +23,14 @@ from carrel.rerankers.fused import FEATURES, features
 Array = NDArray[np.float64]
 MODELS = {
     "both": FEATURES,
-    "vector": ("similarity", "similarity_lead", "similarity_z", "coverage", "sentence_coverage"),
+    "vector": ("similarity", "similarity_z", "coverage", "sentence_coverage"),
     "keyword": ("words_z", "coverage", "sentence_coverage"),
     "neither": ("coverage", "sentence_coverage"),
 }
-FITTED = ("scifact_train", "pubmedqa_train", "hotpot100", "musique100")
+FITTED = ("scifact_train", "pubmedqa_train", "covidqa_dev", "hotpot100", "musique100")
 HELD_OUT = ("scifact", "cranfield", "vaswani", "cp_algorithms")
 DEPTH = 50
-RIDGE = 1e-3
+RIDGE = 1e-4
 MOST_QUERIES = 500
 TARGET = Path(__file__).parent.parent / "src/carrel/rerankers/fused.json"
 
@@ -57,7 +57,10 @@ def pools(index: collections.Index) -> list[Pool]:
 def _pool(index: collections.Index, query: str, *, answerable: bool) -> Pool:
     grades = dict(index.collection.relevant[query])
     text = index.collection.queries[query]
-    without = frozenset() if answerable else frozenset(grades)
+    papers = {index.by_address[address].paper_id for address in grades}
+    without = (
+        frozenset() if answerable else frozenset(c.address for c in index.collection.chunks if c.paper_id in papers)
+    )
     candidates = index.candidates(text, depth=DEPTH, without=without)
     values = features(text, candidates)
     return Pool(
@@ -72,14 +75,25 @@ def _pool(index: collections.Index, query: str, *, answerable: bool) -> Pool:
 def fit(groups: list[list[Pool]], names: tuple[str, ...]) -> Array:
     """Weights and bias by Newton's method. Every collection counts the same, and every question within it."""
     columns = [FEATURES.index(name) for name in names]
-    inputs = [pool.values[:, columns] for group in groups for pool in group]
-    design = np.column_stack([np.vstack(inputs), np.ones(sum(map(len, inputs)))])
+    values = np.vstack([pool.values[:, columns] for group in groups for pool in group])
     target = np.concatenate([pool.relevant for group in groups for pool in group])
-    share = np.concatenate(
-        [np.full(len(pool.relevant), 1 / len(pool.relevant) / len(group)) for group in groups for pool in group]
-    )
+    share = np.concatenate([_share(pool, group, groups) for group in groups for pool in group])
+    mean = share @ values
+    spread = np.sqrt(share @ (values - mean) ** 2)
+    # Standardised, so that the ridge weighs on all features alike.
+    design = np.column_stack([(values - mean) / spread, np.ones(len(values))])
+    solved = _newton(design, target, share)
+    weights = solved[:-1] / spread
+    return np.append(weights, solved[-1] - weights @ mean)
+
+
+def _share(pool: Pool, group: list[Pool], groups: list[list[Pool]]) -> Array:
+    return np.full(len(pool.relevant), 1 / len(pool.relevant) / len(group) / len(groups))
+
+
+def _newton(design: Array, target: Array, share: Array) -> Array:
     weights = np.zeros(design.shape[1])
-    for _ in range(50):
+    for _ in range(100):
         chance = _sigmoid(design @ weights)
         slope = design.T @ (share * (chance - target)) + RIDGE * np.append(weights[:-1], 0)
         curve = (design * (share * chance * (1 - chance))[:, None]).T @ design + RIDGE * np.eye(len(weights))
@@ -116,6 +130,13 @@ def _sigmoid(values: Array) -> Array:
     return result
 
 
+def _load(data: Path, name: str) -> collections.Collection:
+    if name == "covidqa_dev":
+        return collections.load_passages(data / name)
+    part = "_train" if name == "scifact_train" else ""
+    return collections.load(data / (name.removesuffix("_train") if part else name), part=part)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("data", type=Path)
@@ -124,9 +145,7 @@ def main() -> None:
     options = parser.parse_args()
     groups = {}
     for name in (*FITTED, *HELD_OUT):
-        part = "_train" if name == "scifact_train" else ""
-        collection = collections.load(options.data / (name.removesuffix(part) if part else name), part=part)
-        groups[name] = pools(collections.index(collection, options.work))
+        groups[name] = pools(collections.index(_load(options.data, name), options.work))
         print("pooled", name, len(groups[name]), flush=True)
     models = {arms: fit([groups[name] for name in FITTED], names) for arms, names in MODELS.items()}
     print(f"{'collection':15} {'RRF':>8} {'fused':>8} {'Brier':>8} {'AUROC':>8}  answered with/without evidence")

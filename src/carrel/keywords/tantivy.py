@@ -12,16 +12,15 @@ import os
 import re
 import shutil
 import tempfile
-import unicodedata
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tantivy
-from tantivy import Filter as Step
-from tantivy import Occur, Query, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
+from tantivy import Occur, Query
 
+from carrel import words
 from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.files import is_writable, storage_error, writing
 from carrel.types import EVERYTHING, Filter, Hit
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 _VERSION = "1"
 """Of the schema and analysis below; an index of another version is not opened."""
 _HEAP = 64_000_000
-_LONGEST_WORD = 60
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _ENGLISH = frozenset({"en", ""})
 _FIELDS = ("english", "plain", "authors")
 _NUMBERS = ("year", "chapter", "section")
@@ -46,8 +43,8 @@ class TantivyKeywords:
     def __init__(self, directory: Path) -> None:
         self._directory = directory / f"v{_VERSION}"
         self._schema = _schema()
-        self._analyzers = {"english": _english(), "plain": _plain(), "authors": _plain()}
-        self._asking = _english(stop_words=True)
+        self._analyzers = {"english": words.english(), "plain": words.plain(), "authors": words.plain()}
+        self._asking = words.english(stop_words=True)
         self._opened: tantivy.Index | None = None
         self._mirror: tempfile.TemporaryDirectory[str] | None = None
 
@@ -75,10 +72,10 @@ class TantivyKeywords:
         if limit < 1:
             raise InvalidInput(f"limit must be a positive integer, got {limit}")
         index = self._open()
-        words = self._words(text)
-        if not index or not words:
+        wanted = self._words(text)
+        if not index or not wanted:
             return []
-        asked = [(Occur.Must, Query.boolean_query([(Occur.Should, word) for word in words]))]
+        asked = [(Occur.Must, Query.boolean_query([(Occur.Should, word) for word in wanted]))]
         allowed = [(Occur.Must, Query.const_score_query(query, 0.0)) for query in self._conditions(where)]
         with self._reporting():
             hits = _best(index.searcher(), Query.boolean_query([*asked, *allowed]), limit)
@@ -120,13 +117,13 @@ class TantivyKeywords:
 
     def _words(self, text: str) -> list[Query]:
         """One query a word and field; stop words only when there is nothing else."""
-        prepared = _prepared(text)
-        words: list[Query] = []
+        prepared = words.prepared(text)
+        asked: list[Query] = []
         for field in _FIELDS:
             asking = self._asking if field == "english" else self._analyzers[field]
             terms = asking.analyze(prepared) or self._analyzers[field].analyze(prepared)
-            words += [Query.term_query(self._schema, field, term) for term in dict.fromkeys(terms)]
-        return words
+            asked += [Query.term_query(self._schema, field, term) for term in dict.fromkeys(terms)]
+        return asked
 
     def _conditions(self, where: Filter) -> Iterator[Query]:
         """The filter in tantivy's language."""
@@ -238,22 +235,6 @@ def _schema() -> tantivy.Schema:
     return builder.build()
 
 
-def _english(*, stop_words: bool = False) -> TextAnalyzer:
-    builder = _words_without_case()
-    if stop_words:
-        builder = builder.filter(Step.stopword("english"))
-    return builder.filter(Step.stemmer("english")).build()
-
-
-def _plain() -> TextAnalyzer:
-    return _words_without_case().build()
-
-
-def _words_without_case() -> TextAnalyzerBuilder:
-    words = TextAnalyzerBuilder(Tokenizer.simple()).filter(Step.remove_long(_LONGEST_WORD))
-    return words.filter(Step.lowercase()).filter(Step.ascii_fold())
-
-
 def _document(chunk: Chunk) -> tantivy.Document:
     field = "english" if chunk.language in _ENGLISH else "plain"
     return tantivy.Document(
@@ -264,11 +245,11 @@ def _document(chunk: Chunk) -> tantivy.Document:
         venue=chunk.venue.casefold(),
         tags=list(chunk.tags),
         topic=chunk.topic,
-        authors=_prepared(" ".join(chunk.authors)),
+        authors=words.prepared(" ".join(chunk.authors)),
         year=chunk.year,
         chapter=chunk.chapter,
         section=chunk.section,
-        **{field: _prepared(chunk.embedded_text)},
+        **{field: words.prepared(chunk.embedded_text)},
     )
 
 
@@ -277,17 +258,6 @@ def _digest(chunk: Chunk) -> str:
     facts = (chunk.kind, chunk.venue, chunk.tags, chunk.topic, chunk.authors, chunk.language)
     numbers = (chunk.year, chunk.chapter, chunk.section)
     return hashlib.sha256(repr((chunk.text_hash, *facts, *numbers)).encode("utf-8", "replace")).hexdigest()
-
-
-def _prepared(text: str) -> str:
-    """The text in one spelling, every run of Chinese, Japanese or Korean written as its overlapping pairs."""
-    # Accents as letters of their own would cut words in two; what is no text would be refused by tantivy.
-    composed = unicodedata.normalize("NFC", text).encode("utf-8", "replace").decode()
-    return _CJK.sub(lambda run: f" {' '.join(_pairs(run.group()))} ", composed)
-
-
-def _pairs(run: str) -> list[str]:
-    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
 def _best(searcher: tantivy.Searcher, query: Query, limit: int) -> list[Hit]:

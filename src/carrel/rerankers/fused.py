@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
@@ -17,27 +16,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from carrel import sentences
+from carrel import sentences, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from carrel.types import Candidate
+    from numpy.typing import NDArray
 
-FEATURES = ("similarity", "similarity_lead", "similarity_z", "words_z", "coverage", "sentence_coverage")
-_WORD = re.compile(r"\w+")
-_STEM = 6
-_SMALL_WORDS = frozenset(
+    from carrel.types import Candidate, Chunk
+
+    Array = NDArray[np.float64]
+
+FEATURES = ("similarity", "similarity_z", "words_z", "coverage", "sentence_coverage")
+_SMALL_WORDS = """
+    a about above after again against all also always am among an and another any anybody anyone anything are as at
+    be because been before being below between both but by can cannot could did do does doing down during each
+    either ever every everybody everyone everything exist exists few find for from further get gets give gives had
+    happen happens has have having he her here him his how i if in into is it its itself just know known less let
+    like made main make makes many may me mean means might more most much must my never no nobody none nor not
+    nothing now of off often on once one only or other our out over own paper papers people per quite rather really
+    result results same say says shall she should show shown shows so some somebody someone something such tell than
+    that the their them then there these they thing things this those through to too two under until up upon us use
+    used uses using very was way ways we well were what when where whether which while who whom whose why will with
+    within without work works would yet you your
     """
-    a about above after again against all also am an and any are aren as at be because been before being below between
-    both but by can cannot could did do does doing down during each either few for from further had has have having he
-    her here hers him his how i if in into is it its itself just may me might more most must my no nor not of off on
-    once only or other our out over own same shall she should so some such than that the their them then there these
-    they this those through to too under until up upon us use used using very was we were what when where which while
-    who whom why will with within without would yet you your many much well one two new paper papers study show shows
-    shown result results
-    """.split()  # noqa: SIM905
-)
 
 
 class Fused:
@@ -73,59 +75,54 @@ def _arms_of(candidates: Sequence[Candidate]) -> str:
     return "vector" if "vector" in named else "keyword" if "keyword" in named else "neither"
 
 
-def features(query: str, candidates: Sequence[Candidate]) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
+def features(query: str, candidates: Sequence[Candidate]) -> dict[str, Array]:
     """Each feature's value for every candidate. A candidate an arm did not find counts as its last."""
     similarity = _arm_scores(candidates, "vector")
-    words = _arm_scores(candidates, "keyword")
+    by_words = _arm_scores(candidates, "keyword")
     coverage, in_sentence = _coverage(query, candidates)
     return {
         "similarity": similarity,
-        "similarity_lead": similarity - similarity.max(),
         "similarity_z": _standardised(similarity),
-        "words_z": _standardised(words),
+        "words_z": _standardised(by_words),
         "coverage": coverage,
         "sentence_coverage": in_sentence,
     }
 
 
-def _arm_scores(candidates: Sequence[Candidate], arm: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _arm_scores(candidates: Sequence[Candidate], arm: str) -> Array:
     found = [c.fused.arms[arm].score if arm in c.fused.arms else math.nan for c in candidates]
     scores = np.array(found, dtype=np.float64)
     return np.zeros(len(scores)) if np.isnan(scores).all() else np.where(np.isnan(scores), np.nanmin(scores), scores)
 
 
-def _standardised(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _standardised(values: Array) -> Array:
     spread = values.std()
     return (values - values.mean()) / spread if spread > 1e-9 else np.zeros(len(values))
 
 
-def _coverage(
-    query: str, candidates: Sequence[Candidate]
-) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], np.ndarray[tuple[int], np.dtype[np.float64]]]:
+def _coverage(query: str, candidates: Sequence[Candidate]) -> tuple[Array, Array]:
     """The share of the question's words in each candidate, and in the best of its sentences.
 
     A word weighs more the fewer candidates have it; one that none has weighs most: it is what the library lacks.
     """
-    asked = stems(query) or {"": 1}
-    held = [stems(f"{c.chunk.heading}\n{c.chunk.text}") for c in candidates]
-    frequency = Counter(stem for words in held for stem in words if stem in asked)
+    asked = set(words.stems(query)) - _small_words() or set(words.stems(query))
+    held = [set(words.stems(f"{c.chunk.heading}\n{c.chunk.text}")) & asked for c in candidates]
+    frequency = Counter(stem for one in held for stem in one)
     weights = {stem: math.log(1 + len(candidates) / (0.5 + frequency[stem])) for stem in asked}
-    total = sum(weights.values())
-    whole = [sum(weights[stem] for stem in asked if stem in words) / total for words in held]
-    best = [_best_sentence(c.chunk.text, c.chunk.title, weights) / total for c in candidates]
-    return np.array(whole), np.array(best)
+    total = sum(weights.values()) or 1.0
+    best = [max(_weigh(text, weights) for text in _sentences(c.chunk)) for c in candidates]
+    return np.array([sum(weights[stem] for stem in one) for one in held]) / total, np.array(best) / total
 
 
-def _best_sentence(text: str, title: str, weights: Mapping[str, float]) -> float:
-    in_title = stems(title)
-    shares = (
-        sum(weight for stem, weight in weights.items() if stem in words)
-        for words in (stems(text[span.start : span.end]) for span in sentences.prose(text))
-    )
-    return max(shares, default=sum(weight for stem, weight in weights.items() if stem in in_title))
+def _weigh(text: str, weights: Mapping[str, float]) -> float:
+    return sum(weights.get(stem, 0.0) for stem in set(words.stems(text)))
 
 
-def stems(text: str) -> dict[str, int]:
-    """The words that carry meaning, cut to where their endings begin."""
-    words = (word.casefold() for word in _WORD.findall(text))
-    return Counter(word[:_STEM] for word in words if word not in _SMALL_WORDS)
+def _sentences(chunk: Chunk) -> list[str]:
+    return [chunk.text[span.start : span.end] for span in sentences.prose(chunk.text)] or [chunk.title]
+
+
+@cache
+def _small_words() -> set[str]:
+    """Words that every question has and no answer needs."""
+    return set(words.stems(_SMALL_WORDS))

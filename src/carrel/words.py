@@ -1,0 +1,55 @@
+"""Texts as the words that are compared: without case, accents and endings."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tantivy import TextAnalyzer, TextAnalyzerBuilder
+
+_LONGEST_WORD = 60
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+
+
+def prepared(text: str) -> str:
+    """The text in one spelling, every run of Chinese, Japanese or Korean written as its overlapping pairs."""
+    # Accents as letters of their own would cut words in two; what is no text would be refused by tantivy.
+    composed = unicodedata.normalize("NFC", text).encode("utf-8", "replace").decode()
+    return _CJK.sub(lambda run: f" {' '.join(_pairs(run.group()))} ", composed)
+
+
+def stems(text: str) -> list[str]:
+    """The words of an English text, in order; those of other languages as they stand."""
+    found: list[str] = english().analyze(prepared(text))
+    return found
+
+
+@cache
+def english(*, stop_words: bool = False) -> TextAnalyzer:
+    """Words without their endings and, if asked, without the small ones that every text has."""
+    from tantivy import Filter
+
+    builder = _words_without_case()
+    if stop_words:
+        builder = builder.filter(Filter.stopword("english"))
+    return builder.filter(Filter.stemmer("english")).build()
+
+
+@cache
+def plain() -> TextAnalyzer:
+    """Words as they stand, for languages whose endings we do not know."""
+    return _words_without_case().build()
+
+
+def _words_without_case() -> TextAnalyzerBuilder:
+    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
+
+    words = TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.remove_long(_LONGEST_WORD))
+    return words.filter(Filter.lowercase()).filter(Filter.ascii_fold())
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]

@@ -1,0 +1,70 @@
+"""What is installed: everything that runs, and nothing heavy before it is needed."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_wheel_carries_code_models_numbers_migrations_and_demo(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling", reason="hatchling is not installed: pip install -r requirements/build.txt")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    shipped = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src").rglob("*") if path.is_file()}
+    assert {name for name in shipped if "__pycache__" not in name} <= names
+    for name in ("embedders/granite.onnx", "rerankers/fused.json", "demo/refs.jsonl", "py.typed"):
+        assert f"carrel/{name}" in names
+    assert any(name.startswith("carrel/catalogs/migrations/0001_") for name in names)
+
+
+@pytest.mark.parametrize("module", ["carrel", "carrel.cli", "carrel.types", "carrel.registry"])
+def test_nothing_heavy_is_imported_before_it_is_needed(module: str) -> None:
+    script = f"import {module}, sys; print(*sorted(sys.modules))"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    loaded = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    heavy = {"numpy", "onnxruntime", "tokenizers", "tantivy", "pydantic", "sqlite3", "markdown_it", "yaml", "asyncio"}
+    assert heavy.isdisjoint(loaded.stdout.split())
+
+
+def test_help_loads_only_the_command_line() -> None:
+    script = "import sys; from carrel.cli import run; run(['--help']); print(*sorted(sys.modules), file=sys.stderr)"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert {"numpy", "onnxruntime", "pydantic", "carrel.library"}.isdisjoint(done.stderr.split())
+
+
+def test_no_code_is_read_from_data() -> None:
+    forbidden = re.compile(r"\b(pickle|marshal|shelve|dill|joblib)\b|\beval\(|\bexec\(|allow_pickle=True|yaml\.load\(")
+    for path in (ROOT / "src").rglob("*.py"):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            safe = "Loader=yaml.BaseLoader" in line
+            assert safe or not forbidden.search(line), f"{path.name}:{number}: {line.strip()}"
+
+
+def test_nothing_opens_a_connection(tmp_path: Path) -> None:
+    """Adding, searching and answering with the bundled parts, in a process that cannot make a socket."""
+    script = """
+import socket, sys
+def refuse(*arguments, **options): raise AssertionError("a socket was opened")
+socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse
+from carrel.cli import run
+(folder,) = sys.argv[1:]
+open(f"{folder}/note.md", "w").write("# Zebras\\n\\nA zebra is striped in black and white all over its body.\\n")
+codes = [run(["init", folder]), run(["-C", folder, "add", f"{folder}/note.md"]), run(["-C", folder, "ask", "zebra?"])]
+sys.exit(sum(codes))
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "XDG_CONFIG_HOME": str(tmp_path / "user")}
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
