@@ -52,12 +52,14 @@ def load(folder: Path, *, part: str = "") -> Collection:
 
 def load_passages(folder: Path) -> Collection:
     """Full texts, cut as Carrel cuts them; a chunk is relevant if the answer stands in it."""
-    embedder, chunks = Granite(), []
+    embedder = Granite()
+    chunks: list[Chunk] = []
     for record in _records(folder / "corpus.jsonl.gz"):
         paper = PlainText().parse(Source(f"{record['_id']}.txt", record["text"].encode()))
         reference = Reference(record["_id"], record["title"])
         chunks += split(replace(paper, reference=reference), count_tokens=embedder.count_tokens, limits=Limits())
-    queries, relevant = {}, {}
+    queries: dict[str, str] = {}
+    relevant: dict[str, dict[str, int]] = {}
     for record in _records(folder / "qa.jsonl.gz"):
         inside = [c for c in chunks if c.paper_id == record["gold_doc"] and c.start <= record["answer_start"] < c.end]
         if inside:

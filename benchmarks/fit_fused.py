@@ -2,9 +2,10 @@
 
     python -m benchmarks.fit_fused ../shared/data/retrieval [--write]
 
-Fitted on: scifact's train claims, pubmedqa_train, covidqa_dev (passages of full texts), hotpot100, musique100. Held out: scifact's test claims, cranfield,
-vaswani, cp_algorithms. Every question is asked twice: of the collection, and of the collection without the documents
-that answer it, so that the model also learns what a library looks like that does not have the answer.
+Fitted on: scifact's train claims, pubmedqa_train, covidqa_dev (passages of full texts), hotpot100, musique100.
+Held out: scifact's test claims, cranfield, vaswani, cp_algorithms. Every question is asked twice: of the collection,
+and of the collection without the documents that answer it, so that the model also learns what a library looks like
+that does not have the answer.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ PIECES = (
     "> quoted\n", "> ```\n> code\n", "```python\n", "```\n", "~~~\n", "    code\n", "| a | b |\n|---|---|\n| 1 | 2 |\n",
     "$$\nx^2\n$$\n", "$$", "\\[\ny\n\\]\n", "\\begin{align}\nz\n\\end{align}\n", "<div>\n", "</div>\n",
     "<!-- hidden -->\n", "<table><tr><td>1</td></tr></table>\n", "---\n", "***\n", "\t", "\r\n", "\r", "\u2028",
-    "\x0c", "\x0b", "漢字。", "🙂", "[link]: http://x\n", "![image](x.png)\n", "title: x\n", "\\", "`", "*", "_", "&amp;", "\x00",
+    "\x0c", "\x0b", "漢字。", "🙂", "[link]: http://x\n", "![image](x.png)\n",
+    "title: x\n", "\\", "`", "*", "_", "&amp;", "\x00",
 )  # fmt: skip
 
 
