@@ -56,6 +56,9 @@ def test_keys_are_in_order_empty_strings_written_and_empty_lists_left_out() -> N
         ('{"id": "", "title": "T"}', "'id' is empty"),
         ('{"id": "a", "title": "T", "authors": "Yu"}', "'authors': "),
         ('{"id": "a", "title": "T", "published": {"year": "soon"}}', "'published.year': "),
+        ('{"id": "a", "title": "T", "published": {"year": 99999999999999999999}}', "'published.year' is 9999"),
+        ('{"id": "a", "title": "T", "published": {"year": -1}}', "'published.year' is -1, no year"),
+        ('{"a":' * 100_000, "it is nested too deeply"),
     ],
 )
 def test_a_bad_line_is_named_with_its_number_and_reason_and_the_good_ones_are_kept(

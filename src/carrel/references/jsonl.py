@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 _MAX_LINE = 1_000_000
+_LAST_YEAR = 9999
 _KEYS = (
     "id", "doi", "title", "authors", "abstract", "venue", "note", "published", "pdf_path", "supplement_paths",
     "source", "tags", "supersedes", "pmid", "pmcid", "arxiv_id", "s2_id",
@@ -49,7 +50,10 @@ def load(line: str) -> Reference:
     """The record of a line; raises ValueError that says what is wrong with it."""
     if len(line) > _MAX_LINE:
         raise ValueError(f"the line has {len(line):,} characters, more than {_MAX_LINE:,}")
-    record = json.loads(line)
+    try:
+        record = json.loads(line)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
     if not isinstance(record, dict):
         raise ValueError(f"a record is a JSON object, this is {type(record).__name__}")
     return from_record(record)
@@ -67,6 +71,8 @@ def from_record(record: Mapping[str, Any]) -> Reference:
     for name in ("id", "title"):
         if not getattr(reference, name).strip():
             raise ValueError(f"{name!r} is empty")
+    if not 0 <= reference.published.year <= _LAST_YEAR:
+        raise ValueError(f"'published.year' is {reference.published.year}, no year")
     return reference
 
 

@@ -1,0 +1,216 @@
+"""What a paper is, and what was read of it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+ANY_YEAR = 0
+"""The year of a reference that has none."""
+
+
+class Part(StrEnum):
+    """Which text of a paper a chunk is cut from."""
+
+    ABSTRACT = "abstract"
+    BODY = "body"
+
+
+class BlockKind(StrEnum):
+    HEADING = "heading"
+    TEXT = "text"
+    LIST = "list"
+    CODE = "code"
+    FORMULA = "formula"
+    TABLE = "table"
+
+
+ATOMIC = frozenset({BlockKind.CODE, BlockKind.FORMULA, BlockKind.TABLE})
+"""Blocks that are never split: what went in comes out."""
+
+
+class ChunkKind(StrEnum):
+    ABSTRACT = "abstract"
+    PASSAGE = "passage"
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    last: str
+    first: str = ""
+    orcid: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.first} {self.last}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    year: int = ANY_YEAR
+    month: int = 0
+    day: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a reference came from: the kind of source and its id there."""
+
+    type: str = "manual"
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One bibliographic record: a line of refs.jsonl."""
+
+    id: str
+    title: str
+    doi: str = ""
+    authors: tuple[Author, ...] = ()
+    abstract: str = ""
+    venue: str = ""
+    note: str = ""
+    published: Published = Published()
+    pdf_path: str = ""
+    supplement_paths: tuple[str, ...] = ()
+    source: Origin = Origin()
+    tags: tuple[str, ...] = ()
+    supersedes: str = ""
+    pmid: str = ""
+    pmcid: str = ""
+    arxiv_id: str = ""
+    s2_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on a page, in points from its top left corner."""
+
+    page: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A structural piece of a text: `text[start:end]` of its paper."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    level: int = 0
+    title: str = ""
+    """Of a heading: its words without the markup."""
+    boxes: tuple[Box, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """What a parser read: the record it found, the text, and the text's structure in reading order."""
+
+    reference: Reference
+    text: str
+    blocks: tuple[Block, ...]
+    format: str
+    topic: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The piece that is embedded, searched and cited: `text[start:end]` of one part of a paper.
+
+    It carries what a `Filter` asks, so that every store can filter without asking another.
+    """
+
+    address: str
+    paper_id: str
+    part: Part
+    kind: ChunkKind
+    text: str
+    start: int
+    end: int
+    position: int = 0
+    """Reading order within its part, from 0."""
+    chapter: int = 0
+    section: int = 0
+    section_path: tuple[str, ...] = ()
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    year: int = ANY_YEAR
+    venue: str = ""
+    tags: tuple[str, ...] = ()
+    topic: str = ""
+    language: str = ""
+    token_count: int = 0
+    has_code: bool = False
+    has_formula: bool = False
+    has_table: bool = False
+    page_start: int | None = None
+    page_end: int | None = None
+
+    def with_facts(self, reference: Reference) -> Chunk:
+        """The same chunk, with what its paper's record says."""
+        return replace(
+            self,
+            title=reference.title,
+            authors=tuple(str(author) for author in reference.authors),
+            year=reference.published.year,
+            venue=reference.venue,
+            tags=reference.tags,
+        )
+
+    @property
+    def heading(self) -> str:
+        return " — ".join((self.title, *self.section_path))
+
+    @property
+    def embedded_text(self) -> str:
+        # Joined by a space: line breaks cost the bundled model half a point of nDCG on SciFact.
+        return f"{self.heading} {self.text}".strip()
+
+    @property
+    def text_hash(self) -> str:
+        return hashlib.sha256(self.embedded_text.encode("utf-8", "replace")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The stored source text of one part of a paper, and where it came from."""
+
+    paper_id: str
+    part: Part
+    text: str
+    digest: str
+    """Of all that its chunks are made from; equal digests need no work."""
+    source: str = ""
+    """Path of the file it was read from; empty for an abstract."""
+    format: str = "reference"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddReport:
+    """What became of everything that was offered."""
+
+    new: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    skipped: tuple[Problem, ...] = ()
+    failed: tuple[Problem, ...] = ()
+    papers: tuple[str, ...] = ()
+    """The papers that are new or updated."""
+    chunks_embedded: int = 0
+    dry_run: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "papers": list(self.papers)}

@@ -1,0 +1,166 @@
+"""What a search may return, and what it finds."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from carrel.types.papers import ANY_YEAR
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from carrel.types.papers import Chunk, ChunkKind
+
+
+class Mode(StrEnum):
+    """Which arms a search uses."""
+
+    HYBRID = "hybrid"
+    VECTOR = "vector"
+    KEYWORD = "keyword"
+    GRAPH = "graph"
+
+
+class Strategy(StrEnum):
+    """Which arms a search really used."""
+
+    HYBRID = "hybrid"
+    VECTOR_ONLY = "vector_only"
+    KEYWORD_ONLY = "keyword_only"
+    GRAPH_ONLY = "graph_only"
+    DEGRADED = "degraded"
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a search may return. Empty fields do not restrict; several tags or papers mean any of them."""
+
+    paper_ids: frozenset[str] = frozenset()
+    kinds: frozenset[ChunkKind] = frozenset()
+    year_min: int | None = None
+    year_max: int | None = None
+    venue: str = ""
+    tags: frozenset[str] = frozenset()
+    topic: str = ""
+    chapter: int | None = None
+    section: int | None = None
+
+    def allows_venue(self, venue: str) -> bool:
+        """A part of the venue's name suffices, in any case."""
+        return self.venue.casefold() in venue.casefold()
+
+    def matches(self, chunk: Chunk) -> bool:
+        """The meaning of a filter, that each store translates into its own language."""
+        return (
+            (not self.paper_ids or chunk.paper_id in self.paper_ids)
+            and (not self.kinds or chunk.kind in self.kinds)
+            and (self.year_min is None or chunk.year >= self.year_min)
+            and (self.year_max is None or ANY_YEAR < chunk.year <= self.year_max)
+            and self.allows_venue(chunk.venue)
+            and (not self.tags or not self.tags.isdisjoint(chunk.tags))
+            and (not self.topic or chunk.topic == self.topic)
+            and (self.chapter is None or chunk.chapter == self.chapter)
+            and (self.section is None or chunk.section == self.section)
+        )
+
+
+EVERYTHING = Filter()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One arm's finding. Higher scores are better; their scale is the arm's own."""
+
+    address: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ArmScore:
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """An address after fusion, with what each arm said of it."""
+
+    address: str
+    score: float
+    arms: Mapping[str, ArmScore]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What a reranker may look at."""
+
+    chunk: Chunk
+    fused: Fused
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A search result: a chunk and why it is here."""
+
+    rank: int
+    chunk: Chunk
+    score: float
+    """The reranker's probability, or the fusion score when there was no reranker."""
+    fused: Fused
+    probability: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        chunk = self.chunk
+        return {
+            "rank": self.rank,
+            "address": chunk.address,
+            "paper_id": chunk.paper_id,
+            "title": chunk.title,
+            "year": chunk.year or None,
+            "score": self.score,
+            "text": chunk.text,
+            "page": chunk.page_start,
+            "section_path": list(chunk.section_path),
+            "arms": {name: asdict(arm) for name, arm in self.fused.arms.items()},
+            "fusion_score": self.fused.score,
+            "probability": self.probability,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Degradation:
+    """A part of the pipeline that did not do its work, and why."""
+
+    arm: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    query: str
+    mode: Mode
+    strategy: Strategy
+    passages: tuple[Passage, ...]
+    degraded: tuple[Degradation, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict)
+    """Milliseconds by stage."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Candidates by arm."""
+
+    @property
+    def rerank_degraded(self) -> bool:
+        return any(part.arm == "rerank" for part in self.degraded)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "query": self.query,
+            "mode": self.mode.value,
+            "strategy": self.strategy.value,
+            "degraded": [asdict(part) for part in self.degraded],
+            "results": [passage.as_dict() for passage in self.passages],
+            "total": len(self.passages),
+            "timings": dict(self.timings),
+            "counts": dict(self.counts),
+        }
