@@ -24,9 +24,9 @@ from carrel.rerankers.fused import FEATURES, features
 Array = NDArray[np.float64]
 MODELS = {
     "both": FEATURES,
-    "vector": ("similarity", "similarity_z", "coverage", "sentence_coverage"),
-    "keyword": ("words_z", "coverage", "sentence_coverage"),
-    "neither": ("coverage", "sentence_coverage"),
+    "vector": ("similarity", "similarity_z", "coverage"),
+    "keyword": ("words_z", "coverage"),
+    "neither": ("coverage",),
 }
 FITTED = ("scifact_train", "pubmedqa_train", "covidqa_dev", "hotpot100", "musique100")
 HELD_OUT = ("scifact", "cranfield", "vaswani", "cp_algorithms")

@@ -133,6 +133,14 @@ def test_a_tampered_manifest_is_as_if_it_were_not_there_and_logged(
     assert_refused(cache, caplog)
 
 
+def test_hashes_that_changed_rows_are_noticed(
+    cache: EmbeddingCache, entry: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    listed = json.loads((entry / "manifest.json").read_bytes())["chunks"]
+    edit(entry, chunks=listed[1:] + listed[:1])
+    assert_refused(cache, caplog)
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"3", b"\xff\xfe", b"{}", b"[" * 100_000])
 def test_a_manifest_that_is_none_is_as_if_it_were_not_there_and_logged(
     cache: EmbeddingCache, entry: Path, content: bytes, caplog: pytest.LogCaptureFixture

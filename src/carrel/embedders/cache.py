@@ -1,6 +1,6 @@
 """Vectors that were computed once are never computed again while their text stands.
 
-{root}/{model}/{paper}/manifest.json     model, dim, the sha256 of the matrix, and each row's chunk and text hash
+{root}/{model}/{paper}/manifest.json     model, dim, each row's chunk and text hash, and a sha256 over both files
 {root}/{model}/{paper}/embeddings.bin    row i at i * dim * 4, little-endian float32
 
 Both files of a paper appear in one step. What does not fit its manifest is treated as absent.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import shutil
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -48,19 +49,20 @@ class EmbeddingCache:
             return {}
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             pass
-        log("embedding_cache", 30, "cache entry does not fit its manifest; embedding anew", paper_id=paper_id)
+        log("embedding_cache", logging.WARNING, "cache entry does not fit its manifest; embedding anew", paper_id=paper_id)
         return {}
 
     def save(self, paper_id: str, chunks: Sequence[Chunk], vectors: Matrix) -> None:
         """Keep exactly these rows of a paper."""
         content = np.ascontiguousarray(vectors, dtype="<f4").tobytes()
+        listed = [{"chunk_id": chunk.address, "text_hash": chunk.text_hash} for chunk in chunks]
         manifest = {
             "paper_id": paper_id,
             "model": self._model,
             "dim": self._dim,
             "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
-            "sha256": hashlib.sha256(content).hexdigest(),
-            "chunks": [{"chunk_id": chunk.address, "text_hash": chunk.text_hash} for chunk in chunks],
+            "sha256": _seal(content, listed),
+            "chunks": listed,
         }
         with new_directory(self._directory(paper_id)) as directory:
             (directory / "embeddings.bin").write_bytes(content)
@@ -71,10 +73,15 @@ class EmbeddingCache:
 
     def _fits(self, manifest: dict[str, object], paper_id: str, content: bytes) -> bool:
         named = (manifest["paper_id"], manifest["model"], manifest["dim"])
-        return named == (paper_id, self._model, self._dim) and manifest["sha256"] == hashlib.sha256(content).hexdigest()
+        return named == (paper_id, self._model, self._dim) and manifest["sha256"] == _seal(content, manifest["chunks"])
 
     def _directory(self, paper_id: str) -> Path:
         return self._root / file_name(self._model) / file_name(paper_id)
+
+
+def _seal(content: bytes, listed: object) -> str:
+    """Of the matrix and of what its rows are said to be."""
+    return hashlib.sha256(content + json.dumps(listed).encode()).hexdigest()
 
 
 def file_name(text: str) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-FEATURES = ("similarity", "similarity_z", "words_z", "coverage", "sentence_coverage")
+FEATURES = ("similarity", "similarity_z", "words_z", "coverage")
 _SMALL_WORDS = """
     a about above after again against all also always am among an and another any anybody anyone anything are as at
     be because been before being below between both but by can cannot could did do does doing down during each
@@ -79,13 +79,11 @@ def features(query: str, candidates: Sequence[Candidate]) -> dict[str, Array]:
     """Each feature's value for every candidate. A candidate an arm did not find counts as its last."""
     similarity = _arm_scores(candidates, "vector")
     by_words = _arm_scores(candidates, "keyword")
-    coverage, in_sentence = _coverage(query, candidates)
     return {
         "similarity": similarity,
         "similarity_z": _standardised(similarity),
         "words_z": _standardised(by_words),
-        "coverage": coverage,
-        "sentence_coverage": in_sentence,
+        "coverage": _coverage(query, candidates),
     }
 
 
@@ -100,18 +98,17 @@ def _standardised(values: Array) -> Array:
     return (values - values.mean()) / spread if spread > 1e-9 else np.zeros(len(values))
 
 
-def _coverage(query: str, candidates: Sequence[Candidate]) -> tuple[Array, Array]:
-    """The share of the question's words in each candidate, and in the best of its sentences.
+def _coverage(query: str, candidates: Sequence[Candidate]) -> Array:
+    """The share of the question's words in the best sentence of each candidate.
 
     A word weighs more the fewer candidates have it; one that none has weighs most: it is what the library lacks.
     """
     asked = set(words.stems(query)) - _small_words() or set(words.stems(query))
-    held = [set(words.stems(f"{c.chunk.heading}\n{c.chunk.text}")) & asked for c in candidates]
+    held = [asked.intersection(words.stems(f"{c.chunk.heading}\n{c.chunk.text}")) for c in candidates]
     frequency = Counter(stem for one in held for stem in one)
     weights = {stem: math.log(1 + len(candidates) / (0.5 + frequency[stem])) for stem in asked}
-    total = sum(weights.values()) or 1.0
     best = [max(_weigh(text, weights) for text in _sentences(c.chunk)) for c in candidates]
-    return np.array([sum(weights[stem] for stem in one) for one in held]) / total, np.array(best) / total
+    return np.array(best) / (sum(weights.values()) or 1.0)
 
 
 def _weigh(text: str, weights: Mapping[str, float]) -> float:
