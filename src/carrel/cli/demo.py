@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from carrel.types import AddReport
 
 QUESTIONS = (
-    "Can SPECTER embed a paper that nobody has cited yet?",
-    "Does learned dense retrieval beat BM25 for open-domain question answering?",
+    "Does SPECTER need citation information at inference time?",
+    "Does learned dense retrieval beat BM25 for open-domain QA?",
     "Do abstractive summarisation models hallucinate?",
     "Which sodium-ion battery cathode keeps its capacity after 1,000 cycles?",
 )

@@ -49,7 +49,12 @@ class EmbeddingCache:
             return {}
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             pass
-        log("embedding_cache", logging.WARNING, "cache entry does not fit its manifest; embedding anew", paper_id=paper_id)
+        log(
+            "embedding_cache",
+            logging.WARNING,
+            "cache entry does not fit its manifest; embedding anew",
+            paper_id=paper_id,
+        )
         return {}
 
     def save(self, paper_id: str, chunks: Sequence[Chunk], vectors: Matrix) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 FEATURES = ("similarity", "similarity_z", "words_z", "coverage")
+_POOL = 50
+"""As many candidates as the numbers were fitted on."""
 _SMALL_WORDS = """
     a about above after again against all also always am among an and another any anybody anyone anything are as at
     be because been before being below between both but by can cannot could did do does doing down during each
@@ -76,7 +77,10 @@ def _arms_of(candidates: Sequence[Candidate]) -> str:
 
 
 def features(query: str, candidates: Sequence[Candidate]) -> dict[str, Array]:
-    """Each feature's value for every candidate. A candidate an arm did not find counts as its last."""
+    """Each feature's value for every candidate. A candidate an arm did not find counts as the last of its pool.
+
+    What is usual is measured on the first candidates only, so that a longer list does not change their scores.
+    """
     similarity = _arm_scores(candidates, "vector")
     by_words = _arm_scores(candidates, "keyword")
     return {
@@ -90,12 +94,13 @@ def features(query: str, candidates: Sequence[Candidate]) -> dict[str, Array]:
 def _arm_scores(candidates: Sequence[Candidate], arm: str) -> Array:
     found = [c.fused.arms[arm].score if arm in c.fused.arms else math.nan for c in candidates]
     scores = np.array(found, dtype=np.float64)
-    return np.zeros(len(scores)) if np.isnan(scores).all() else np.where(np.isnan(scores), np.nanmin(scores), scores)
+    known = scores[:_POOL][~np.isnan(scores[:_POOL])]
+    return np.where(np.isnan(scores), known.min() if len(known) else 0.0, scores)
 
 
 def _standardised(values: Array) -> Array:
-    spread = values.std()
-    return (values - values.mean()) / spread if spread > 1e-9 else np.zeros(len(values))
+    usual = values[:_POOL]
+    return (values - usual.mean()) / usual.std() if usual.std() > 1e-9 else np.zeros(len(values))
 
 
 def _coverage(query: str, candidates: Sequence[Candidate]) -> Array:
@@ -103,16 +108,18 @@ def _coverage(query: str, candidates: Sequence[Candidate]) -> Array:
 
     A word weighs more the fewer candidates have it; one that none has weighs most: it is what the library lacks.
     """
-    asked = set(words.stems(query)) - _small_words() or set(words.stems(query))
-    held = [asked.intersection(words.stems(f"{c.chunk.heading}\n{c.chunk.text}")) for c in candidates]
-    frequency = Counter(stem for one in held for stem in one)
-    weights = {stem: math.log(1 + len(candidates) / (0.5 + frequency[stem])) for stem in asked}
+    everything = dict.fromkeys(words.stems(query))
+    asked = [stem for stem in everything if stem not in _small_words()] or list(everything)
+    held = [set(words.stems(f"{c.chunk.heading}\n{c.chunk.text}")) for c in candidates[:_POOL]]
+    frequency = {stem: sum(stem in one for one in held) for stem in asked}
+    weights = {stem: math.log(1 + len(held) / (0.5 + frequency[stem])) for stem in asked}
     best = [max(_weigh(text, weights) for text in _sentences(c.chunk)) for c in candidates]
     return np.array(best) / (sum(weights.values()) or 1.0)
 
 
 def _weigh(text: str, weights: Mapping[str, float]) -> float:
-    return sum(weights.get(stem, 0.0) for stem in set(words.stems(text)))
+    present = set(words.stems(text))
+    return sum(weight for stem, weight in weights.items() if stem in present)
 
 
 def _sentences(chunk: Chunk) -> list[str]:
