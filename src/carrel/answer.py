@@ -41,6 +41,8 @@ _LEVELS = ((0.8, Confidence.HIGH), (0.6, Confidence.MEDIUM), (0.4, Confidence.LO
 _MARKS = re.compile(r"\s*((?:\[\d+\]\s*)+)$")
 _SHORTEST_SENTENCE = 30
 _NEAR_MISSES = 3
+_PASSAGE_WEIGHT = 0.25
+"""How much a sentence's passage counts beside the sentence itself: little, as both were measured by the same model."""
 
 
 def answer(
@@ -120,8 +122,8 @@ def _prompt(question: str, passages: Sequence[Passage], embedder: Embedder) -> P
     nearness = embedder.embed_passages(texts) @ embedder.embed_query(question) if texts else np.zeros(0)
     scored: dict[int, list[tuple[Span, float]]] = {}
     for (number, span), near in zip(found, nearness, strict=True):
-        weight = passages[number - 1].probability or 0.0
-        scored.setdefault(number, []).append((span, float(near) * weight**0.5))
+        probability = passages[number - 1].probability or 0.0
+        scored.setdefault(number, []).append((span, float(near) * probability**_PASSAGE_WEIGHT))
     return Prompt(
         question,
         tuple(

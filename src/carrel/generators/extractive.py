@@ -9,8 +9,10 @@ if TYPE_CHECKING:
 
     from carrel.types import Prompt
 
-_NEARLY_AS_GOOD = 0.85
+_NEARLY_AS_GOOD = 0.7
 """Sentences scoring less than this share of the best one say something else."""
+_FROM_ONE_SOURCE = 2
+"""So that a second source is heard too."""
 
 
 class Extractive:
@@ -24,17 +26,15 @@ class Extractive:
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
         ranked = sorted(
-            (
-                (-score, excerpt.number, span.start, " ".join(excerpt.text[span.start : span.end].split()))
-                for excerpt in prompt.excerpts
-                for span, score in excerpt.sentences
-            ),
+            (-score, excerpt.number, span.start, " ".join(excerpt.text[span.start : span.end].split()))
+            for excerpt in prompt.excerpts
+            for span, score in excerpt.sentences
         )
-        said: set[str] = set()
+        said: dict[str, int] = {}
         for negative_score, number, _, sentence in ranked:
             weak = -negative_score < _NEARLY_AS_GOOD * -ranked[0][0]
             if weak or len(said) == self._max_statements:
                 return
-            if sentence not in said:
-                said.add(sentence)
+            if sentence not in said and list(said.values()).count(number) < _FROM_ONE_SOURCE:
+                said[sentence] = number
                 yield f"{sentence} [{number}]\n"
