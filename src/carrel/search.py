@@ -94,14 +94,17 @@ def search(query: str, *, mode: Mode, limit: int, where: Filter, pipeline: Pipel
             candidates = _candidates(fused, pipeline.catalog.chunks([one.address for one in fused]))
         with timed(timings, "rerank"):
             passages = _rerank(query, candidates, pipeline.reranker, degraded)
+    strategy = _strategy(frozenset(rankings), degraded)
+    counts = {name: len(hits) for name, hits in rankings.items()}
+    log("search", logging.INFO, "searched", strategy=strategy.value, hits=counts, milliseconds=timings)
     return SearchResult(
         query=query,
         mode=mode,
-        strategy=_strategy(frozenset(rankings), degraded),
+        strategy=strategy,
         passages=tuple(passages[:limit]),
         degraded=tuple(degraded),
         timings=timings,
-        counts={name: len(hits) for name, hits in rankings.items()},
+        counts=counts,
     )
 
 

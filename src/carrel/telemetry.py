@@ -31,15 +31,12 @@ class JsonLines(logging.Formatter):
 
 
 def configure(level: str) -> None:
-    """Send Carrel's log to stderr from `level` on; `off` sends nothing."""
-    if level == "off":
-        return
+    """Send Carrel's log to stderr from `level` on; `off` leaves it to the program that uses Carrel."""
     logger = logging.getLogger(_ROOT)
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
-    logger.handlers = [handler]
-    logger.propagate = False
-    logger.setLevel(level.upper())
+    logger.propagate = level == "off"
+    logger.handlers = [logging.NullHandler()] if level == "off" else [logging.StreamHandler(sys.stderr)]
+    logger.handlers[0].setFormatter(JsonLines())
+    logger.setLevel(logging.NOTSET if level == "off" else level.upper())
 
 
 def log(name: str, level: int, event: str, **fields: object) -> None:

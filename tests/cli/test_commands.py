@@ -119,6 +119,15 @@ def test_search_can_be_restricted(library: Carrel, options: tuple[str, ...], yea
     assert {result["year"] for result in results} <= years
 
 
+def test_the_log_goes_to_stderr_and_only_when_asked_for(library: Carrel) -> None:
+    assert library("search", "language", "--json").err == ""
+    logged = library("--log-level", "info", "search", "language", "--json")
+    assert logged.json["total"] == 10
+    (entry,) = map(json.loads, logged.err.splitlines())
+    assert (entry["logger"], entry["event"], entry["strategy"]) == ("carrel.search", "searched", "hybrid")
+    assert entry["milliseconds"]["total"] > 0
+
+
 def test_nothing_found_is_no_error(library: Carrel) -> None:
     found = library("search", "zzzzqqq", "--mode", "keyword")
     assert (found.code, found.out) == (0, "")

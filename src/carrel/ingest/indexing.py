@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from carrel.chunking import SHORTEST_ABSTRACT, is_embeddable
 from carrel.errors import InvalidInput
 from carrel.ingest import batches
+from carrel.telemetry import log
 from carrel.types import Part
 
 if TYPE_CHECKING:
@@ -77,6 +79,7 @@ def _index(paper_ids: Sequence[str], stores: Stores, *, tell: Callable[[int], No
     stores.keywords.put(chunks)
     stores.keywords.delete(set(paper_ids) - {chunk.paper_id for chunk in chunks})
     stores.catalog.activate(paper_ids)
+    log("ingest", logging.INFO, "indexed", papers=len(paper_ids), chunks=len(chunks), embedded=embedded)
     return embedded
 
 

@@ -39,6 +39,8 @@ _FORMAT = 1
 _MANIFEST = "manifest.json"
 _TIE = 1e-6
 """Scores nearer than this are one score: a matrix product may differ in its last bits by row position."""
+_FARTHEST = -1.1
+"""Less than any cosine of unit vectors, rounding included, and more than that of a row left out."""
 _REOPENS = 5
 
 
@@ -92,8 +94,14 @@ class FlatVectors:
             raise InvalidInput(f"limit must be a positive integer, got {limit}")
         if not np.isfinite(vector).all():
             raise InvalidInput("the query vector is not finite")
-        found = [hit for live in self._live for hit in _nearest(live, vector, limit, where)]
-        return sorted(found, key=lambda hit: (-hit.score, hit.address))[:limit]
+        scored = [_similarities(live, vector, where) for live in self._live]
+        least = _least_of_best(scored, limit)
+        hits = [
+            Hit(live.segment.address(row), round(min(1.0, max(-1.0, float(similarities[row]))), 6))
+            for live, similarities in zip(self._live, scored, strict=True)
+            for row in np.flatnonzero(similarities >= least).tolist()
+        ]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.address))[:limit]
 
     def count(self) -> int:
         self._refresh()
@@ -101,7 +109,7 @@ class FlatVectors:
 
     def addresses(self) -> set[str]:
         self._refresh()
-        return {live.segment.address(int(row)) for live in self._live for row in np.flatnonzero(live.alive)}
+        return {live.segment.address(row) for live in self._live for row in np.flatnonzero(live.alive).tolist()}
 
     def clear(self, *, model: str, dim: int) -> None:
         self.model, self.dim = self._wanted = model, dim
@@ -228,20 +236,21 @@ def _merge_from(kept: Sequence[_Live], incoming: int) -> int:
     return first
 
 
-def _nearest(live: _Live, vector: Vector, limit: int, where: Filter) -> list[Hit]:
+def _similarities(live: _Live, vector: Vector, where: Filter) -> Vector:
+    """Of every row; nothing is as far away as a row that is dead or not allowed."""
+    similarities = live.segment.similarities(vector)
     allowed = live.alive if where == EVERYTHING else live.alive & live.segment.allowed(where)
-    rows = np.flatnonzero(allowed)
-    if not len(rows):
-        return []
-    similarities = np.clip(live.segment.similarities(vector)[rows], -1.0, 1.0)
-    if len(rows) > limit:
-        least = np.partition(similarities, -limit)[-limit] - _TIE
-        near = np.flatnonzero(similarities >= least)
-        rows, similarities = rows[near], similarities[near]
-    return [
-        Hit(live.segment.address(int(row)), round(float(similarity), 6))
-        for row, similarity in zip(rows, similarities, strict=True)
-    ]
+    if not allowed.all():
+        similarities[~allowed] = -np.inf
+    return similarities
+
+
+def _least_of_best(scored: Sequence[Vector], limit: int) -> float:
+    """The similarity from which on a row may be among the best, ties included."""
+    everything = np.concatenate(scored) if scored else np.empty(0, dtype=np.float32)
+    if len(everything) <= limit:
+        return _FARTHEST
+    return max(_FARTHEST, float(np.partition(everything, -limit)[-limit]) - _TIE)
 
 
 def _stamp_of(path: Path) -> tuple[int, int, int] | None:

@@ -38,6 +38,7 @@ class Segment:
     name: str
     vectors: Matrix
     rows: NDArray[Any]
+    address_ends: NDArray[np.uint64]
     address_bytes: NDArray[np.uint8]
     dictionary: dict[str, list[Any]]
 
@@ -45,8 +46,8 @@ class Segment:
         return len(self.rows)
 
     def address(self, row: int) -> str:
-        start = int(self.rows["address_end"][row - 1]) if row else 0
-        return self.address_bytes[start : int(self.rows["address_end"][row])].tobytes().decode()
+        start = int(self.address_ends[row - 1]) if row else 0
+        return self.address_bytes[start : int(self.address_ends[row])].tobytes().decode()
 
     def similarities(self, vector: Vector) -> Vector:
         similarities: Vector = self.vectors @ vector
@@ -101,9 +102,11 @@ def open_segment(directory: Path, rows: int, dim: int) -> Segment:
         raise ValueError(f"{directory.name}: addresses.utf8 is not as long as rows.npy says")
     return Segment(
         name=directory.name,
-        vectors=np.memmap(directory / "vectors.f32", dtype="<f4", mode="r", shape=(rows, dim)),
-        rows=records,
-        address_bytes=address_bytes,
+        # As plain arrays: the class that maps files is slow to index.
+        vectors=np.asarray(np.memmap(directory / "vectors.f32", dtype="<f4", mode="r", shape=(rows, dim))),
+        rows=np.asarray(records),
+        address_ends=np.ascontiguousarray(records["address_end"]),
+        address_bytes=np.asarray(address_bytes),
         dictionary=dictionary,
     )
 
@@ -135,7 +138,7 @@ def rows_of_segment(segment: Segment, alive: Mask) -> Rows:
         )
         for record in segment.rows[picked]
     ]
-    return Rows(segment.vectors, [segment.address(int(row)) for row in picked], facts, picked)
+    return Rows(segment.vectors, [segment.address(row) for row in picked.tolist()], facts, picked)
 
 
 def write_segment(directory: Path, sources: Sequence[Rows]) -> int:
