@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_ENOUGH = 2000
+_ENOUGH = 400
 _TOO_SHORT = 40
 
 

@@ -6,14 +6,14 @@ import hashlib
 import json
 import secrets
 import sqlite3
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from carrel.catalogs import Entry, PaperRow, QueryRecord, Unfinished
-from carrel.errors import CarrelError, LibraryTooNew, ReadOnlyLibrary, StorageFull, StoreUnavailable
-from carrel.files import is_writable
+from carrel.databases import connect, transaction
+from carrel.errors import CarrelError, ReadOnlyLibrary, StorageFull, StoreUnavailable
 from carrel.references import jsonl
 from carrel.types import Chunk, ChunkKind, Document, Part
 
@@ -76,15 +76,9 @@ _PUT_METRICS = f"""
 class SqliteCatalog:
     def __init__(self, path: Path) -> None:
         self._path = path
-        writable = is_writable(path.parent)
         with self._reporting():
-            self._connection = _connect(path, writable=writable)
-            try:
-                _prepare(self._connection, writable=writable)
-                self._migrate()
-            except BaseException:
-                self._connection.close()
-                raise
+            self._connection = connect(path, _migrations())
+        self._connection.row_factory = sqlite3.Row
 
     def put(self, entries: Sequence[Entry]) -> None:
         now = _now()
@@ -184,15 +178,8 @@ class SqliteCatalog:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._reporting():
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
+        with self._reporting(), transaction(self._connection):
+            yield self._connection
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
@@ -200,47 +187,6 @@ class SqliteCatalog:
             yield
         except sqlite3.Error as error:
             raise _explained(error, self._path) from error
-
-    def _migrate(self) -> None:
-        """Bring the file to this program's version, one numbered step after another."""
-        steps = _migrations()
-        while (version := self._version()) < len(steps):
-            try:
-                self._connection.executescript(
-                    f"BEGIN IMMEDIATE; {steps[version]} PRAGMA user_version = {version + 1}; COMMIT;"
-                )
-            except sqlite3.OperationalError:
-                self._connection.rollback()
-                # Unless another process took this step first.
-                if self._version() == version:
-                    raise
-        if version > len(steps):
-            raise LibraryTooNew(
-                f"{str(self._path)!r} was written by a newer Carrel (version {version}, this one knows {len(steps)})",
-                hint="Upgrade Carrel: pip install --upgrade carrel.",
-            )
-
-    def _version(self) -> int:
-        return int(self._connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
-    # A database in WAL mode can be read without writing beside it only when it is declared unchanging.
-    query = "" if writable else "?mode=ro&immutable=1"
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}{query}", uri=True, timeout=30, isolation_level=None, check_same_thread=False
-    )
-    connection.row_factory = sqlite3.Row
-    return connection
-
-
-def _prepare(connection: sqlite3.Connection, *, writable: bool) -> None:
-    if writable:
-        # Refused while another process does the same; the mode is the file's, so that one of them suffices.
-        with suppress(sqlite3.OperationalError):
-            connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA foreign_keys = ON")
 
 
 def _migrations() -> list[str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from carrel.databases import connect, transaction
 from carrel.errors import StoreUnavailable
-from carrel.files import is_writable, writing
+from carrel.files import writing
 from carrel.graphs import ALL_RELATIONS
 from carrel.types import EVERYTHING, Concept, Filter, Hit, Predicate, Subgraph, Triple
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from carrel.types import Chunk, Mention
 
-_VERSION = 1
 _TABLES = """
     CREATE TABLE names (paper_id TEXT, key TEXT, name TEXT, definition TEXT, category TEXT) STRICT;
     CREATE INDEX names_key ON names (key);
@@ -189,8 +189,10 @@ class SqliteGraph:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._reporting(), self._connection() as connection:
-            yield connection
+        with self._reporting():
+            connection = self._connection()
+            with transaction(connection):
+                yield connection
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
@@ -206,47 +208,8 @@ class SqliteGraph:
         if self._opened is None:
             with writing(self._path):
                 self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._opened = _connect(self._path)
+            self._opened = connect(self._path, [_TABLES])
         return self._opened
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    writable = is_writable(path.parent)
-    # A database in WAL mode can be read without writing beside it only when it is declared unchanging.
-    query = "" if writable else "?mode=ro&immutable=1"
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}{query}", uri=True, timeout=30, check_same_thread=False)
-    try:
-        if writable:
-            _use_wal(connection)
-        _make_tables(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _use_wal(connection: sqlite3.Connection) -> None:
-    # Refused while another process does the same; the mode is the file's, so that one of them suffices.
-    with suppress(sqlite3.OperationalError):
-        connection.execute("PRAGMA journal_mode = WAL")
-
-
-def _make_tables(connection: sqlite3.Connection) -> None:
-    """Make the tables, unless they are there or another process makes them first."""
-    version = _version(connection)
-    if version == 0:
-        try:
-            connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT;")
-        except sqlite3.OperationalError:
-            connection.rollback()
-            if _version(connection) == 0:
-                raise
-    elif version != _VERSION:
-        raise sqlite3.DatabaseError(f"its version is {version}, this program reads {_VERSION}")
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _key(name: str) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import SourceError
 from carrel.files import write_atomically
 from carrel.references import Found
-from carrel.types import Problem, Reference
+from carrel.types import Author, Problem, Published, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +24,6 @@ _KEYS = (
     "source", "tags", "supersedes", "pmid", "pmcid", "arxiv_id", "s2_id",
 )  # fmt: skip
 _ALWAYS = frozenset({"id", "doi", "title", "authors", "abstract", "venue", "published", "pdf_path", "source"})
-_OPTIONAL_PARTS = ("orcid", "month", "day")
 
 
 def dump(reference: Reference) -> str:
@@ -35,15 +33,23 @@ def dump(reference: Reference) -> str:
 
 def as_record(reference: Reference) -> dict[str, Any]:
     """The record as JSON has it: keys in order, what is empty left out unless it is always there."""
-    record = asdict(reference)
-    for part in (record["published"], *record["authors"]):
-        for name in _OPTIONAL_PARTS:
-            if not part.get(name, True):
-                del part[name]
-    record["authors"] = [
-        {key: author[key] for key in ("first", "last", "orcid") if key in author} for author in record["authors"]
-    ]
-    return {key: record[key] for key in _KEYS if key in _ALWAYS or record[key]}
+    nested = {
+        "authors": [_author(author) for author in reference.authors],
+        "published": _date(reference.published),
+        "source": {"type": reference.source.type, "id": reference.source.id},
+    }
+    values = ((key, nested.get(key, getattr(reference, key))) for key in _KEYS)
+    return {key: value for key, value in values if value or key in _ALWAYS}
+
+
+def _author(author: Author) -> dict[str, str]:
+    record = {"first": author.first, "last": author.last}
+    return {**record, "orcid": author.orcid} if author.orcid else record
+
+
+def _date(published: Published) -> dict[str, int]:
+    record = {"year": published.year, "month": published.month, "day": published.day}
+    return {key: value for key, value in record.items() if value or key == "year"}
 
 
 def load(line: str) -> Reference:

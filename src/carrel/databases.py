@@ -1,0 +1,69 @@
+"""SQLite files: opened for many readers and one writer, migrated by numbered steps, changed in whole transactions."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from carrel.errors import LibraryTooNew
+from carrel.files import is_writable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+
+def connect(path: Path, steps: Sequence[str]) -> sqlite3.Connection:
+    """Open a file, of which step n makes version n, and bring it to the last."""
+    writable = is_writable(path.parent)
+    # A database in WAL mode can be read without writing beside it only when it is declared unchanging.
+    query = "" if writable else "?mode=ro&immutable=1"
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}{query}", uri=True, timeout=30, isolation_level=None, check_same_thread=False
+    )
+    try:
+        if writable:
+            # Refused while another process does the same; the mode is the file's, so that one of them suffices.
+            with suppress(sqlite3.OperationalError):
+                connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        _migrate(connection, path, steps)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of what happens inside, or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[str]) -> None:
+    while (version := _version(connection)) < len(steps):
+        try:
+            connection.executescript(f"BEGIN IMMEDIATE; {steps[version]} PRAGMA user_version = {version + 1}; COMMIT;")
+        except sqlite3.OperationalError:
+            connection.rollback()
+            # Unless another process took this step first.
+            if _version(connection) == version:
+                raise
+    if version > len(steps):
+        raise LibraryTooNew(
+            f"{str(path)!r} was written by a newer Carrel (version {version}, this one knows {len(steps)})",
+            hint="Upgrade Carrel: pip install --upgrade carrel.",
+        )
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
