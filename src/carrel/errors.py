@@ -14,6 +14,7 @@ CarrelError                     1  500  INTERNAL_ERROR
 │   ├── UnsupportedFormat       1  415  UNSUPPORTED_FORMAT
 │   ├── EmptyDocument           1  422  EMPTY_DOCUMENT
 │   └── TooLarge                1  413  TOO_LARGE
+├── NoUsableAbstract            4  422  NO_USABLE_ABSTRACT
 ├── StoreUnavailable            1  503  STORE_UNAVAILABLE
 │   ├── LibraryBusy             1  503  LIBRARY_BUSY
 │   ├── LibraryTooNew           1  500  LIBRARY_TOO_NEW
@@ -21,6 +22,7 @@ CarrelError                     1  500  INTERNAL_ERROR
 │   └── StorageFull             1  507  STORAGE_FULL
 ├── ModelNotInstalled           5  503  MODEL_NOT_INSTALLED
 │   └── ModelDamaged            5  503  MODEL_DAMAGED
+├── ModelServerUnavailable      3  503  MODEL_SERVER_UNAVAILABLE
 └── IndexStale                  6  409  INDEX_STALE
 
 A message names the thing and the value; the hint names the next step.
@@ -115,6 +117,14 @@ class TooLarge(SourceError):
     http_status = 413
 
 
+class NoUsableAbstract(CarrelError):
+    """A paper has nothing that could be compared with other papers."""
+
+    code = "NO_USABLE_ABSTRACT"
+    exit_code = 4
+    http_status = 422
+
+
 class StoreUnavailable(CarrelError):
     """A store failed. Never reported as an empty result."""
 
@@ -155,6 +165,14 @@ class ModelDamaged(ModelNotInstalled):
     """The model's files are there but are not the ones that were published."""
 
     code = "MODEL_DAMAGED"
+
+
+class ModelServerUnavailable(CarrelError):
+    """A server that runs a model cannot be reached, or does not answer as it should."""
+
+    code = "MODEL_SERVER_UNAVAILABLE"
+    exit_code = 3
+    http_status = 503
 
 
 class IndexStale(CarrelError):

@@ -7,6 +7,16 @@ import unicodedata
 
 _DOI = re.compile(r"10\.\d{4,9}/\S+", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?P<paper>.+)/(?:abstract|ch\d+/s\d+/p\d+|fig\d+)", re.DOTALL)
+_ARXIV = re.compile(
+    r"(?<![\w./])(?:arxiv:\s*)?(?:(?P<archive>[a-z]+(?:-[a-z]+)?)(?:\.[a-z]{2})?/(?P<old>\d{7})|(?P<new>\d{4}\.\d{4,5}))"
+    r"(?:v\d+)?(?![\w/]|\.\w)",
+    re.IGNORECASE,
+)
+_ARXIV_LINK = re.compile(r"(?:arxiv\.org/\w+/|10\.48550/arxiv\.|arxiv:\s*)(?P<rest>[\w./-]+)", re.IGNORECASE)
+_PMID = re.compile(
+    r"(?:pmid\s*:?\s*|pubmed\.ncbi\.nlm\.nih\.gov/|ncbi\.nlm\.nih\.gov/pubmed/)?(?P<number>\d{1,9})/?", re.IGNORECASE
+)
+_PMCID = re.compile(r"\bPMC(?P<number>\d{1,9})\b", re.IGNORECASE)
 _NOT_IN_SLUG = re.compile(r"[^\w.:+-]+")
 
 
@@ -14,6 +24,27 @@ def normalise_doi(text: str) -> str:
     """`https://doi.org/10.1000/ABC` → `10.1000/abc`; empty when there is no DOI in it."""
     found = _DOI.search(text)
     return found.group().rstrip(".,;)]}>\"'").lower() if found else ""
+
+
+def normalise_arxiv(text: str) -> str:
+    """`arXiv:1706.03762v5` → `1706.03762`, `math.GT/0309136` → `math/0309136`; empty when there is none in it."""
+    link = _ARXIV_LINK.search(text)
+    found = _ARXIV.match(link["rest"].removesuffix(".pdf")) if link else _ARXIV.fullmatch(text.strip())
+    if not found:
+        return ""
+    return found["new"] or f"{found['archive'].lower()}/{found['old']}"
+
+
+def normalise_pmid(text: str) -> str:
+    """`PMID: 012345` → `12345`; empty when it is not a PubMed id."""
+    found = _PMID.fullmatch(text.strip().removeprefix("https://").removeprefix("http://").removeprefix("www."))
+    return found["number"].lstrip("0") if found else ""
+
+
+def normalise_pmcid(text: str) -> str:
+    """`pmc123` or its address → `PMC123`; empty when there is no such id in it."""
+    found = _PMCID.search(text)
+    return f"PMC{found['number']}" if found else ""
 
 
 def normalise_title(text: str) -> str:

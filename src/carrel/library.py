@@ -12,23 +12,26 @@ from __future__ import annotations
 import logging
 import secrets
 import time
+from collections import Counter
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from carrel import answer as answering
-from carrel import health, history, layout, reading, registry, settings
+from carrel import health, history, layout, likeness, reading, registry, settings
 from carrel import search as searching
 from carrel.chunking import Limits
 from carrel.embedders.cache import EmbeddingCache
-from carrel.errors import CarrelError, LibraryBusy, PaperNotFound
-from carrel.files import writing
+from carrel.errors import CarrelError, InvalidInput, LibraryBusy, PaperNotFound
+from carrel.files import write_atomically, writing
 from carrel.ingest import adding, entries, indexing
 from carrel.references import jsonl
+from carrel.selecting import select
 from carrel.stores import Stores
 from carrel.telemetry import log
-from carrel.types import EVERYTHING, DoneEvent, Mode
+from carrel.types import EVERYTHING, DoneEvent, Mode, Part, SearchResult, Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,12 +39,16 @@ if TYPE_CHECKING:
 
     from carrel.catalogs import PaperRow
     from carrel.embedders import Embedder
+    from carrel.exporting import Appended
     from carrel.generators import Generator
     from carrel.layout import Layout
     from carrel.parsers import Parser
     from carrel.reading import ChunkView, PaperView
+    from carrel.references.conflicts import Choose, Resolution
+    from carrel.references.duplicates import Group
     from carrel.rerankers import Reranker
-    from carrel.types import AddReport, Answer, Event, Filter, Progress, Reference, SearchResult
+    from carrel.selecting import Criteria
+    from carrel.types import AddReport, Answer, Event, Filter, Progress, Reference
 
 
 class Library:
@@ -137,8 +144,15 @@ class Library:
         mode: Mode | str = Mode.HYBRID,
         limit: int | None = None,
         where: Filter = EVERYTHING,
+        criteria: Criteria | None = None,
     ) -> SearchResult:
-        """The passages that best fit a question."""
+        """The passages that best fit a question, of the papers whose records meet the criteria."""
+        if criteria is not None:
+            chosen = select(criteria, (row.reference for row in self.list()))
+            where = replace(where, paper_ids=where.paper_ids & chosen if where.paper_ids else chosen)
+            if not where.paper_ids:
+                searching.check_query(query)
+                return SearchResult(query, Mode(mode), Strategy.HYBRID, ())
         result = self._search(query, Mode(mode), limit or self.settings.search.limit, where)
         self._remember(secrets.token_hex(16), result)
         return result
@@ -159,6 +173,23 @@ class Library:
                 self._remember(event.answer.query_id, result, event.answer)
             yield event
 
+    def semantic(self, query: str, *, limit: int = 10, threshold: float | None = None) -> likeness.SemanticResult:
+        """Papers whose abstracts are about what the query is about, from a similarity on that suits the model."""
+        searching.check_query(query)
+        parts = self.stores
+        return likeness.semantic(
+            query,
+            limit=limit,
+            threshold=threshold,
+            embedder=self.embedder,
+            vectors=parts.vectors,
+            catalog=parts.catalog,
+        )
+
+    def similar(self, paper_id: str, *, limit: int = 10) -> likeness.SimilarResult:
+        """The papers nearest to one of the library's own."""
+        return likeness.similar(paper_id, limit=limit, vectors=self.stores.vectors, catalog=self.stores.catalog)
+
     def show(self, address: str) -> PaperView | ChunkView:
         """A paper with its outline, or a chunk with its neighbours."""
         return reading.show(address, self.stores.catalog)
@@ -170,6 +201,60 @@ class Library:
     def list(self) -> list[PaperRow]:
         """Every paper, in order of id."""
         return self.stores.catalog.papers()
+
+    def tags(self) -> dict[str, int]:
+        """How many papers have each tag, the most used first."""
+        counted = Counter(tag for row in self.list() for tag in row.reference.tags)
+        return dict(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    def export(self, *paper_ids: str, style: str = "bibtex") -> str:
+        """These papers, or all, as BibTeX or as CSL-JSON (`style="csl"`)."""
+        from carrel import exporting
+
+        references = exporting.chosen(paper_ids, self.stores.catalog)
+        return exporting.as_csl(references) if style == "csl" else exporting.as_bibtex(references)
+
+    def export_to(self, path: Path, *paper_ids: str) -> Appended:
+        """Add these papers, or all, to a .bib file that does not have them yet."""
+        from carrel import exporting
+
+        return exporting.append(exporting.chosen(paper_ids, self.stores.catalog), path)
+
+    def duplicates(self) -> Sequence[Group]:
+        """Records of refs.jsonl that are one paper under several ids."""
+        from carrel.references import duplicates
+
+        return duplicates.find(self._references())
+
+    def dedupe(self) -> Sequence[Group]:
+        """Make one record of each such group; what only a duplicate says is kept."""
+        with self._writing():
+            groups = self.duplicates()
+            gone = {one.id for group in groups for one in group.duplicates}
+            with_text = {row.reference.id for row in self.stores.catalog.papers(gone) if Part.BODY in row.parts}
+            groups = [group for group in groups if with_text.isdisjoint(one.id for one in group.duplicates)]
+            if groups:
+                jsonl.write(self.layout.refs, {group.primary.id: group.merged for group in groups})
+                jsonl.drop(self.layout.refs, {one.id for group in groups for one in group.duplicates})
+                entries.put_references(self._references(), self.stores)
+                self._settle()
+        return groups
+
+    def resolve(self, *, choose: Choose | None = None, dry_run: bool = False) -> Resolution:
+        """Merge git's conflicts in refs.jsonl; what cannot be merged keeps its markers and is named."""
+        from carrel.references import conflicts
+
+        with self._writing():
+            try:
+                text = self.layout.refs.read_text(encoding="utf-8")
+                resolution = conflicts.resolve(text, choose or (lambda *_: None))
+            except ValueError as error:
+                raise InvalidInput(
+                    f"the conflict in {str(self.layout.refs)!r} cannot be read: {error}", hint="Mend that line by hand."
+                ) from error
+            if not dry_run and resolution.operations:
+                write_atomically(self.layout.refs, resolution.text.encode())
+        return resolution
 
     def build_index(self, *, force: bool = False, progress: Progress | None = None) -> health.IndexBuild:
         """Bring catalog and indexes to what refs.jsonl says; `force` makes them anew, embeddings included."""
@@ -200,7 +285,19 @@ class Library:
 
     @cached_property
     def embedder(self) -> Embedder:
-        made: Embedder = registry.make("embedders", self.settings.embedder, threads=self.settings.threads or None)
+        checked_in = {key for key, origin in self.origins.items() if origin == str(self.layout.config)}
+        models = self.settings.models
+        made: Embedder = registry.make(
+            "embedders",
+            self.settings.embedder,
+            threads=self.settings.threads or None,
+            folder=self.layout.root.parent,
+            cache=self.layout.cache / "models",
+            confined="embedder" in checked_in,
+            # The user's key goes to no server that only the library's config names.
+            api_key="" if "models.base_url" in checked_in else models.api_key.get_secret_value(),
+            **models.model_dump(exclude={"api_key", "allow_remote"}, exclude_defaults=True),
+        )
         return made
 
     @cached_property

@@ -13,7 +13,13 @@ from typing import Any
 from carrel.errors import MissingExtra, UnknownComponent
 
 BUILT_IN: dict[str, dict[str, str]] = {
-    "embedders": {"granite": "carrel.embedders.granite:Granite"},
+    "embedders": {
+        "granite": "carrel.embedders.granite:Granite",
+        "minilm": "carrel.embedders.minilm:MiniLM",
+        "ollama": "carrel.embedders.ollama:Ollama",
+        "onnx": "carrel.embedders.onnx:Onnx",
+        "openai": "carrel.embedders.openai:OpenAI",
+    },
     "vectors": {"flat": "carrel.vectors.flat:FlatVectors"},
     "keywords": {"tantivy": "carrel.keywords.tantivy:TantivyKeywords"},
     "graphs": {"sqlite": "carrel.graphs.sqlite:SqliteGraph"},
@@ -31,10 +37,25 @@ def names(seam: str) -> list[str]:
 
 
 def make(seam: str, name: str, **offered: object) -> Any:  # noqa: ANN401
-    """The component behind a name, given those of the offered values that its constructor names."""
-    component = find(seam, name)
+    """The component behind a name, given those of the offered values that its constructor names.
+
+    A name may carry an `argument`: `ollama:nomic-embed-text`.
+    """
+    kind, _, argument = name.partition(":")
+    component = find(seam, kind)
     wanted = inspect.signature(component).parameters
+    _check_argument(name, argument, wanted.get("argument"))
+    if argument:
+        offered["argument"] = argument
     return component(**{key: value for key, value in offered.items() if key in wanted})
+
+
+def _check_argument(name: str, argument: str, parameter: inspect.Parameter | None) -> None:
+    kind = name.partition(":")[0]
+    if argument and parameter is None:
+        raise UnknownComponent(f"{kind!r} takes no {argument!r} after its name", hint=f"Write {kind!r}, not {name!r}.")
+    if not argument and parameter is not None and parameter.default is parameter.empty:
+        raise UnknownComponent(f"{name!r} does not say which model", hint=f"Write '{kind}:MODEL'.")
 
 
 def find(seam: str, name: str) -> Any:  # noqa: ANN401

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import ipaddress
 import os
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from carrel.errors import InvalidInput, UnknownSetting
 from carrel.files import write_atomically, writing
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 _PREFIX = "CARREL_"
 _NOT_SETTINGS = frozenset({"CARREL_LIBRARY"})
 LIBRARY_VARIABLE = "CARREL_LIBRARY"
+_PERSONAL = frozenset({"models.api_key", "models.allow_remote"})
+"""Taken from the user's own config and the environment only: a library's config travels with the library."""
 
 
 class _Section(BaseModel):
@@ -78,6 +82,43 @@ class History(_Section):
     keep_text: bool = Field(default=False, description="Keep the words of each query, not only a salted hash.")
 
 
+def _web_address(text: str) -> str:
+    parts = urlsplit(text)
+    # `port` is read because it is only looked at, and refused, then.
+    whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    if text and (not whole or parts.username is not None or parts.query or parts.fragment):
+        raise ValueError("not an address like http://127.0.0.1:11434 or https://host/v1")
+    return text
+
+
+class Models(_Section):
+    base_url: Annotated[str, AfterValidator(_web_address)] = Field(
+        default="", description="Address of the model server; if empty, `ollama` uses http://127.0.0.1:11434."
+    )
+    api_key: SecretStr = Field(
+        default=SecretStr(""),
+        description="Key for the model server; only from your own config or `CARREL_MODELS__API_KEY`.",
+    )
+    allow_remote: bool = Field(
+        default=False,
+        description="Whether a library's config may name a server on another machine; only from your own config.",
+    )
+    query_prefix: str = Field(default="", description="Put before each query; if empty, what the model's files say.")
+    passage_prefix: str = Field(
+        default="", description="Put before each passage; if empty, what the model's files say."
+    )
+    dimensions: int = Field(
+        default=0, ge=0, le=65_536, description="Shorten vectors to this length, if the model can; 0 for its own."
+    )
+    max_tokens: int = Field(
+        default=0,
+        ge=0,
+        description="Longer texts are embedded in windows of this size; 0 for the model's own, 512 for a server's.",
+    )
+    batch_size: int = Field(default=16, ge=1, le=2048, description="How many texts a model server is sent at a time.")
+    timeout: float = Field(default=30.0, gt=0, description="Seconds a model server may take for one request.")
+
+
 class Settings(_Section):
     embedder: str = Field(default="granite", description="Which embedder turns text into vectors.")
     reranker: str = Field(default="fused", description="Which reranker scores the candidates; `none` for none.")
@@ -98,6 +139,7 @@ class Settings(_Section):
     chunking: Chunking = Chunking()
     ingest: Ingest = Ingest()
     history: History = History()
+    models: Models = Models()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +164,12 @@ def load(library_config: Path | None = None, flags: Mapping[str, Any] | None = N
     for origin, layer in layers:
         for key, value in layer.items():
             _known(key, origin)
+            _check_personal(key, origin)
             values[key], origins[key] = value, origin
-    return _validated(values, origins), origins
+    settings = _validated(values, origins)
+    if origins.get("models.base_url") == str(library_config):
+        _check_consent(settings.models.base_url, allowed=settings.models.allow_remote)
+    return settings, origins
 
 
 def listing(settings: Settings, origins: Mapping[str, str]) -> list[Setting]:
@@ -143,8 +189,11 @@ def assign(path: Path, key: str, text: str) -> Any:  # noqa: ANN401
     import tomlkit
 
     _known(key, "the command line")
+    _check_personal(key, str(path))
     settings = _validated({**_read(path), key: text} if path.exists() else {key: text}, {key: "the command line"})
     value = _value(settings, key)
+    if key == "models.base_url":
+        _check_consent(value, allowed=load()[0].models.allow_remote)
     document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
     section, _, name = key.rpartition(".")
     table = document.setdefault(section, tomlkit.table()) if section else document
@@ -163,6 +212,15 @@ def user_config() -> Path:
 
 def library_from_environment() -> str | None:
     return os.environ.get(LIBRARY_VARIABLE)
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address stays on this machine."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def wants_colour() -> bool:
@@ -209,11 +267,29 @@ def _known(key: str, origin: str) -> None:
         )
 
 
+def _check_personal(key: str, origin: str) -> None:
+    if key in _PERSONAL and origin not in {"environment", str(user_config())}:
+        variable = f"{_PREFIX}{key.upper().replace('.', '__')}"
+        raise InvalidInput(
+            f"setting {key} may not be set in {origin}",
+            hint=f"Set it in your own config {str(user_config())!r} or in the environment variable {variable}.",
+        )
+
+
+def _check_consent(url: str, *, allowed: bool) -> None:
+    if url and not allowed and not is_loopback(url):
+        raise InvalidInput(
+            f"this library's config would send its texts to another machine: models.base_url = {url!r}",
+            hint=f"If you want that, set models.allow_remote = true in your own config {str(user_config())!r}.",
+        )
+
+
 def _value(settings: Settings, key: str) -> Any:  # noqa: ANN401
     value: Any = settings
     for name in key.split("."):
         value = getattr(value, name)
-    return value
+    # Its text is a row of stars: no listing gives a key away.
+    return str(value) if isinstance(value, SecretStr) else value
 
 
 def _validated(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:

@@ -328,3 +328,25 @@ def test_the_demo_proves_three_answers_and_refuses_one(capfd: pytest.CaptureFixt
     assert refused["has_insufficient_evidence"]
     assert refused["near_misses"]
     assert not refused["statements"]
+
+
+def test_semantic_and_similar_find_papers(library: Carrel) -> None:
+    found = library("semantic", "dense passage retrieval", "-t", "0.2", "-l", "3")
+    assert found.out.startswith('Search: "dense passage retrieval"\nFound 3 papers (threshold: 0.2)\n\n1. [0.')
+    near = library("similar", "karpukhin-etal-2020-dense", "--limit", "2", "--json").json
+    assert (near["source"]["id"], near["total"]) == ("karpukhin-etal-2020-dense", 2)
+    assert "Similar to karpukhin-etal-2020-dense: Dense" in library("similar", "karpukhin-etal-2020-dense").out
+    assert library("semantic", "x", "-l", "0").code == 1
+    assert library("similar", "nobody").code == 1
+
+
+def test_search_can_ask_for_authors_titles_and_dois(library: Carrel) -> None:
+    def found(*options: str) -> set[str]:
+        results = library("search", "language", "--limit", "60", "--json", *options).json["results"]
+        return {result["paper_id"] for result in results}
+
+    assert found("--author", "Karpukhin") == {"karpukhin-etal-2020-dense"}
+    assert found("--author", "Vladimir Karpukhin", "--title", "dense retrieval") == {"karpukhin-etal-2020-dense"}
+    assert found("--author", "Nobody") == set()
+    doi = library("show", "karpukhin-etal-2020-dense", "--json").json["doi"]
+    assert found("--doi", f"https://doi.org/{doi}") == {"karpukhin-etal-2020-dense"}

@@ -13,7 +13,7 @@ from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.keywords import KeywordIndex
 from carrel.keywords.tantivy import TantivyKeywords
 from carrel.testing import MemoryKeywords
-from carrel.types import EVERYTHING, Filter, Hit
+from carrel.types import EVERYTHING, ChunkKind, Filter, Hit
 from tests.builders import FILTERS, SINGLE_FILTERS, make_chunk, varied_chunks
 
 if TYPE_CHECKING:
@@ -130,6 +130,19 @@ def test_what_a_chunk_stands_under_is_searched_too(index: KeywordIndex) -> None:
 def test_authors_are_found_by_their_names(index: KeywordIndex, query: str) -> None:
     index.put([make_chunk("a", authors=("José García", "王小明", "Ann O'Neil")), make_chunk("b", authors=("B. Else",))])
     assert found(index, query) == ["a/ch1/s1/p1"]
+
+
+def test_an_abstract_is_found_by_its_papers_note_and_tags_and_a_passage_is_not(index: KeywordIndex) -> None:
+    noted: dict[str, Any] = {"note": "Lent by a colleague.", "tags": ("thesis chapter",)}
+    index.put(
+        [
+            make_chunk("a", kind=ChunkKind.ABSTRACT, **noted),
+            make_chunk("b", kind=ChunkKind.PASSAGE, **noted),
+            make_chunk("c", kind=ChunkKind.ABSTRACT),
+        ]
+    )
+    for query in ("colleagues", "chapters", "lent thesis"):
+        assert {hit.address for hit in index.search(query, limit=5, where=EVERYTHING)} == {make_chunk("a").address}
 
 
 def test_authors_names_are_not_stemmed(index: KeywordIndex) -> None:

@@ -147,6 +147,25 @@ def test_the_limit_counts_what_the_filter_lets_through(filled: VectorStore) -> N
     assert filled.search(ROWS[0], limit=3, where=where) == everything_like(filled, 0, where)[:3]
 
 
+def test_a_vector_is_got_by_its_address(filled: VectorStore) -> None:
+    for chunk, row in zip(VARIED, ROWS, strict=True):
+        found = filled.get(chunk.address)
+        if chunk.address in filled.addresses():
+            assert found is not None
+            assert np.array_equal(found, row)
+
+
+def test_an_address_that_is_not_held_has_no_vector(store: VectorStore) -> None:
+    chunks = [make_chunk("ab", 0), make_chunk("b", 0), make_chunk("gone", 0)]
+    store.put(chunks, unit_rows(3))
+    store.delete({"gone"})
+    for address in ("", "b", chunks[1].address[:-1], f"{chunks[1].address}x", chunks[2].address, "\ud800"):
+        assert store.get(address) is None
+    found = store.get(chunks[1].address)
+    assert found is not None
+    assert np.array_equal(found, unit_rows(3)[1])
+
+
 def test_a_put_replaces_all_that_its_papers_had(store: VectorStore) -> None:
     store.put([make_chunk("a", number) for number in (1, 2, 3)], ROWS[:3])
     other = put_one(store, "b", row=3)

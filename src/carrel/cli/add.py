@@ -31,7 +31,7 @@ def command(
     dry_run: bool,  # noqa: FBT001
     as_json: bool,  # noqa: FBT001
 ) -> int:
-    """Take in references (.jsonl), texts (.md, .txt) and whole folders, and index them.
+    """Take in references (.bib, .json, .ris, .jsonl, zotero.sqlite), texts (.md, .txt) and folders.
 
     What is in the library already and has not changed costs nothing. A bad file or line is named and skipped; the rest
     is kept, and the exit code is 1.

@@ -12,7 +12,8 @@ from carrel.errors import CarrelError
 
 INTERRUPTED = 130
 _COMMANDS = (
-    "init", "add", "remove", "list", "show", "search", "ask", "index", "config", "doctor", "demo", "completion",
+    "init", "add", "remove", "list", "show", "search", "semantic", "similar", "ask", "tags", "export", "dedupe",
+    "resolve", "index", "config", "doctor", "demo", "completion",
 )  # fmt: skip
 
 

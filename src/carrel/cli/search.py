@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from carrel.cli.common import State, faint, filter_options, json_option, make_filter, preview, print_json, title
+from carrel.cli.common import State, faint, filter_options, json_option, make_filter, preview, print_json
+from carrel.cli.common import title as bold
 
 if TYPE_CHECKING:
     from carrel.types import Passage, SearchResult
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 )
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="How many passages; the setting search.limit.")
 @filter_options
+@click.option("--author", "authors", metavar="NAME", multiple=True, help="Only papers by Yu, 'Tim Yu' or 'Yu, Tim'.")
+@click.option("--title", metavar="WORDS", default="", help="Only papers with these words in their title.")
+@click.option("--doi", metavar="DOI", default="", help="Only the paper with this DOI.")
 @click.option("--explain", is_flag=True, help="Print every arm's rank and score, the fusion and the reranking.")
 @json_option
 @click.pass_context
@@ -30,14 +34,20 @@ def command(
     query: str,
     mode: str,
     limit: int | None,
+    authors: tuple[str, ...],
+    title: str,
+    doi: str,
     explain: bool,  # noqa: FBT001
     as_json: bool,  # noqa: FBT001
     **filters: Any,  # noqa: ANN401
 ) -> None:
     """Find passages by meaning and by words."""
+    from carrel.selecting import Criteria
+
     state: State = context.obj
+    criteria = Criteria(authors, title, doi) if authors or title or doi else None
     with state.open() as library:
-        result = library.search(query, mode=mode, limit=limit, where=make_filter(**filters))
+        result = library.search(query, mode=mode, limit=limit, where=make_filter(**filters), criteria=criteria)
     if as_json:
         print_json(result.as_dict())
     else:
@@ -53,7 +63,7 @@ def _print(result: SearchResult, *, explain: bool) -> None:
         chunk = passage.chunk
         year = f" ({chunk.year})" if chunk.year else ""
         place = f" — {' — '.join(chunk.section_path)}" if chunk.section_path else ""
-        click.echo(f"{passage.rank}. [{passage.score:.2f}] {title(chunk.title)}{year}{place}")
+        click.echo(f"{passage.rank}. [{passage.score:.2f}] {bold(chunk.title)}{year}{place}")
         click.echo(f"   {faint(chunk.address)}")
         click.echo(f"   {preview(chunk.text)}")
         if explain:

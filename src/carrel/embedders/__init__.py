@@ -19,10 +19,16 @@ class Embedder(Protocol):
     Making an embedder is cheap; the model is loaded by the first call that needs it.
     """
 
-    name: str
-    """Identifies the vectors: two embedders with one name must give the same vectors."""
-    dim: int
-    max_tokens: int
+    @property
+    def name(self) -> str:
+        """Identifies the vectors: two embedders with one name must give the same vectors."""
+        ...
+
+    @property
+    def dim(self) -> int: ...
+
+    @property
+    def max_tokens(self) -> int: ...
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
         """One float32 row of unit length for each text, in their order; `(0, dim)` for none."""

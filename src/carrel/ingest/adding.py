@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from carrel.errors import InvalidInput, SourceError, UnsupportedFormat
+from carrel.errors import InvalidInput, SourceError
 from carrel.ingest.entries import Identities, document_digest, put_references, read_document, too_large
 from carrel.ingest.indexing import settle
 from carrel.parsers import Source
-from carrel.references import Merged, jsonl, merge_all
+from carrel.references import Merged, formats, jsonl, merge_all
 from carrel.types import AddReport, Problem, Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from carrel.catalogs import Entry
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from carrel.stores import Stores
     from carrel.types import Progress
 
-_REFERENCES = frozenset({".jsonl"})
 _BYTES_A_CHARACTER = 4
 
 
@@ -81,34 +80,45 @@ def add(request: Request, place: Workplace, *, progress: Progress | None = None)
         raise InvalidInput(
             f"--paper-id names one paper, but {len(files)} files were given", hint="Add them one by one."
         )
-    _add_references([path for path in files if path.suffix.lower() in _REFERENCES], request, place, tally)
-    documents = [path for path in files if path.suffix.lower() not in _REFERENCES]
-    _add_documents(documents, request, place, tally, progress)
+    _add_references([path for path, is_document in files if not is_document], request, place, tally)
+    _add_documents([path for path, is_document in files if is_document], request, place, tally, progress)
     embedded = 0 if request.dry_run else settle(place.stores, batch=place.batch, progress=progress)
     return tally.report(embedded=embedded, dry_run=request.dry_run)
 
 
-def _files(paths: Sequence[Path], place: Workplace, tally: _Tally) -> Iterator[Path]:
-    """Every file meant. One that was named must be usable; one met in a folder may be of another kind."""
-    known = _REFERENCES | place.parsers.keys()
+def _files(paths: Sequence[Path], place: Workplace, tally: _Tally) -> Iterator[tuple[Path, bool]]:
+    """Every file meant, and whether it is a document rather than a list of references.
+
+    One that was named must be usable; one met in a folder may be of another kind.
+    """
     for path in paths:
-        if path.is_dir():
-            for file in _inside(path):
-                if file.suffix.lower() in known:
-                    yield file
-                else:
-                    tally.skipped.append(Problem(str(file), f"no parser reads {file.suffix or 'such'!r} files"))
-        elif not path.exists():
+        if not path.exists():
             tally.failed.append(Problem(str(path), "no such file or folder"))
-        elif path.suffix.lower() in known:
-            yield path
+        elif path.is_dir():
+            yield from _told_apart(_inside(path), place, tally.skipped)
         else:
-            tally.failed.append(Problem(str(path), _unsupported(path, known).message))
+            yield from _told_apart([path], place, tally.failed)
 
 
-def _unsupported(path: Path, known: frozenset[str]) -> UnsupportedFormat:
-    kinds = ", ".join(sorted(known))
-    return UnsupportedFormat(f"no parser reads {path.suffix or 'such'!r} files; there are parsers for {kinds}")
+def _told_apart(files: Iterable[Path], place: Workplace, others: list[Problem]) -> Iterator[tuple[Path, bool]]:
+    for path in files:
+        suffix = path.suffix.lower()
+        try:
+            if formats.sniff(path):
+                yield path, False
+            elif suffix in place.parsers:
+                yield path, True
+            else:
+                others.append(Problem(str(path), _unsupported(suffix, place)))
+        except SourceError as error:
+            others.append(Problem(str(path), error.message))
+
+
+def _unsupported(suffix: str, place: Workplace) -> str:
+    known = {*formats.SUFFIXES, *place.parsers}
+    if suffix in known:
+        return "it holds no references in a format that Carrel knows"
+    return f"nothing reads {suffix or 'such'!r} files; there are readers for {', '.join(sorted(known))}"
 
 
 def _inside(folder: Path) -> Iterator[Path]:
@@ -130,11 +140,12 @@ def _add_references(paths: Sequence[Path], request: Request, place: Workplace, t
     incoming: list[Reference] = []
     for path in paths:
         try:
-            found = jsonl.read(path)
+            found = formats.read(path)
         except (SourceError, OSError) as error:
             tally.failed.append(Problem(str(path), str(error)))
             continue
         tally.failed += found.problems
+        tally.skipped += found.remarks
         if not found.references and not found.problems:
             tally.failed.append(Problem(str(path), "there is no reference in it"))
         incoming += [_tagged(reference, request.tags) for reference in found.references]

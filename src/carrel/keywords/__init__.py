@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 class KeywordIndex(Protocol):
     """Chunks found by the words of their heading and text, and by their authors' names, ranked by BM25.
 
+    An abstract is also found by its paper's note and tags.
+
     English is stemmed; other languages are matched as they stand, without case and accents; Chinese, Japanese
     and Korean by pairs of characters. Any text is a query: nothing in it is syntax.
     One process writes at a time; any number read, and see either all of a `put` or nothing of it.

@@ -23,7 +23,7 @@ from tantivy import Occur, Query
 from carrel import words
 from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.files import is_writable, storage_error, writing
-from carrel.types import EVERYTHING, Filter, Hit
+from carrel.types import EVERYTHING, ChunkKind, Filter, Hit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from carrel.errors import CarrelError
     from carrel.types import Chunk
 
-_VERSION = "1"
+_VERSION = "2"
 """Of the schema and analysis below; an index of another version is not opened."""
 _HEAP = 64_000_000
 _ENGLISH = frozenset({"en", ""})
-_FIELDS = ("english", "plain", "authors")
+_FIELDS = ("english", "plain", "authors", "notes")
 _NUMBERS = ("year", "chapter", "section")
 
 
@@ -43,7 +43,8 @@ class TantivyKeywords:
     def __init__(self, directory: Path) -> None:
         self._directory = directory / f"v{_VERSION}"
         self._schema = _schema()
-        self._analyzers = {"english": words.english(), "plain": words.plain(), "authors": words.plain()}
+        by_language = {"english": words.english(), "plain": words.plain()}
+        self._analyzers = {**by_language, "authors": words.plain(), "notes": words.english()}
         self._asking = words.english(stop_words=True)
         self._opened: tantivy.Index | None = None
         self._mirror: tempfile.TemporaryDirectory[str] | None = None
@@ -120,7 +121,7 @@ class TantivyKeywords:
         prepared = words.prepared(text)
         asked: list[Query] = []
         for field in _FIELDS:
-            asking = self._asking if field == "english" else self._analyzers[field]
+            asking = self._asking if field in ("english", "notes") else self._analyzers[field]
             terms = asking.analyze(prepared) or self._analyzers[field].analyze(prepared)
             asked += [Query.term_query(self._schema, field, term) for term in dict.fromkeys(terms)]
         return asked
@@ -246,6 +247,7 @@ def _document(chunk: Chunk) -> tantivy.Document:
         tags=list(chunk.tags),
         topic=chunk.topic,
         authors=words.prepared(" ".join(chunk.authors)),
+        notes=words.prepared(_notes(chunk)),
         year=chunk.year,
         chapter=chunk.chapter,
         section=chunk.section,
@@ -253,9 +255,14 @@ def _document(chunk: Chunk) -> tantivy.Document:
     )
 
 
+def _notes(chunk: Chunk) -> str:
+    """What the reader said of the paper, with its abstract only: a tag is not to be found once a chunk."""
+    return "\n".join((chunk.note, *chunk.tags)) if chunk.kind == ChunkKind.ABSTRACT else ""
+
+
 def _digest(chunk: Chunk) -> str:
     """Of all that `_document` writes."""
-    facts = (chunk.kind, chunk.venue, chunk.tags, chunk.topic, chunk.authors, chunk.language)
+    facts = (chunk.kind, chunk.venue, chunk.tags, chunk.topic, chunk.authors, chunk.note, chunk.language)
     numbers = (chunk.year, chunk.chapter, chunk.section)
     return hashlib.sha256(repr((chunk.text_hash, *facts, *numbers)).encode("utf-8", "replace")).hexdigest()
 

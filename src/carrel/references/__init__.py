@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from carrel.identifiers import normalise_doi
+from carrel.identifiers import normalise_doi, unused
 from carrel.types import Problem, Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 class Found(NamedTuple):
@@ -17,6 +17,8 @@ class Found(NamedTuple):
 
     references: list[Reference]
     problems: list[Problem]
+    remarks: Sequence[Problem] = ()
+    """What was left out of entries that are good otherwise."""
 
 
 class Matcher:
@@ -55,18 +57,21 @@ class Merged(NamedTuple):
 
 def merge_all(known: Mapping[str, Reference], incoming: Iterable[Reference]) -> Merged:
     """Each incoming record as a new one, or as an update of the one it is recognised as."""
-    matcher, changed = Matcher(known.values()), {}
+    matcher, taken = Matcher(known.values()), set(known)
+    changed: dict[str, Reference] = {}
     new: list[str] = []
     updated: dict[str, None] = {}
     unchanged = 0
     for reference in incoming:
         paper_id = matcher.find(reference)
-        if paper_id is None:
-            changed[reference.id] = reference
-            new.append(reference.id)
-            matcher.learn(reference)
+        before = changed.get(paper_id) or known[paper_id] if paper_id else None
+        if paper_id is None or before is None or _are_different(before, reference):
+            added = replace(reference, id=unused(reference.id, taken))
+            taken.add(added.id)
+            changed[added.id] = added
+            new.append(added.id)
+            matcher.learn(added)
             continue
-        before = changed.get(paper_id) or known[paper_id]
         after = merge(before, reference)
         if after == before:
             unchanged += 1
@@ -75,6 +80,13 @@ def merge_all(known: Mapping[str, Reference], incoming: Iterable[Reference]) -> 
         if paper_id in known:
             updated[paper_id] = None
     return Merged(changed, new, list(updated), unchanged)
+
+
+def _are_different(one: Reference, other: Reference) -> bool:
+    """Whether two records under one id say themselves that they are two papers."""
+    dois = {normalise_doi(one.doi), normalise_doi(other.doi)} - {""}
+    same_source = one.source == other.source and bool(one.source.id)
+    return len(dois) == 2 and not same_source
 
 
 def merge(old: Reference, new: Reference) -> Reference:

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from carrel.errors import InvalidInput
-from carrel.types import EVERYTHING, Filter, Hit
+from carrel.types import EVERYTHING, ChunkKind, Filter, Hit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -80,7 +80,8 @@ def _indexed(chunk: Chunk) -> Counter[str]:
     words = _split(chunk.embedded_text)
     english = chunk.language in _ENGLISH
     names = _split(" ".join(chunk.authors))
-    return Counter([*map(_stemmed if english else _plain, words), *map(_name, names)])
+    notes = _split(" ".join((chunk.note, *chunk.tags))) if chunk.kind == ChunkKind.ABSTRACT else []
+    return Counter([*map(_stemmed if english else _plain, words), *map(_name, names), *map(_stemmed, notes)])
 
 
 def _asked(text: str) -> set[str]:

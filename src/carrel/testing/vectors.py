@@ -40,6 +40,9 @@ class MemoryVectors:
         hits = [Hit(chunk.address, _cosine(row, vector)) for chunk, row in self._rows.values() if where.matches(chunk)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.address))[:limit]
 
+    def get(self, address: str) -> Vector | None:
+        return self._rows[address][1] if address in self._rows else None
+
     def count(self) -> int:
         return len(self._rows)
 

@@ -145,6 +145,8 @@ class Chunk:
     venue: str = ""
     tags: tuple[str, ...] = ()
     topic: str = ""
+    note: str = ""
+    """The reader's own words about the paper; with its abstract only, so that they are found once."""
     language: str = ""
     token_count: int = 0
     has_code: bool = False
@@ -162,6 +164,7 @@ class Chunk:
             year=reference.published.year,
             venue=reference.venue,
             tags=reference.tags,
+            note=reference.note if self.kind == ChunkKind.ABSTRACT else "",
         )
 
     @property

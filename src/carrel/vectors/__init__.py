@@ -36,6 +36,10 @@ class VectorStore(Protocol):
         """The nearest chunks that the filter allows, by falling cosine in [-1, 1], then by address."""
         ...
 
+    def get(self, address: str) -> Vector | None:
+        """The vector stored at an address."""
+        ...
+
     def count(self) -> int: ...
 
     def addresses(self) -> set[str]:

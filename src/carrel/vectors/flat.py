@@ -103,6 +103,14 @@ class FlatVectors:
         ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.address))[:limit]
 
+    def get(self, address: str) -> Vector | None:
+        self._refresh()
+        for live in self._live:
+            row = live.segment.row_of(address)
+            if row is not None and live.alive[row]:
+                return np.array(live.segment.vectors[row])
+        return None
+
     def count(self) -> int:
         self._refresh()
         return sum(live.count for live in self._live)

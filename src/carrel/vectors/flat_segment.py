@@ -49,6 +49,17 @@ class Segment:
         start = int(self.address_ends[row - 1]) if row else 0
         return self.address_bytes[start : int(self.address_ends[row])].tobytes().decode()
 
+    def row_of(self, address: str) -> int | None:
+        """Where an address stands: found among the bytes, and begun and ended there."""
+        everything, wanted = self.address_bytes.tobytes(), address.encode("utf-8", "replace")
+        start = everything.find(wanted)
+        while start >= 0:
+            row = int(np.searchsorted(self.address_ends, start + len(wanted)))
+            if row < len(self) and self.address(row) == address:
+                return row
+            start = everything.find(wanted, start + 1)
+        return None
+
     def similarities(self, vector: Vector) -> Vector:
         similarities: Vector = self.vectors @ vector
         return similarities

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import click
+
+from carrel.cli.common import State, json_option, print_json
+
+
+@click.command("dedupe")
+@click.option("--merge", is_flag=True, help="Make one record of each group.")
+@json_option
+@click.pass_context
+def command(context: click.Context, merge: bool, as_json: bool) -> None:  # noqa: FBT001
+    """Find records that are one paper under several ids."""
+    state: State = context.obj
+    with state.open() as library:
+        groups = library.dedupe() if merge else library.duplicates()
+    total = sum(len(group.duplicates) for group in groups)
+    if as_json:
+        shown = [
+            {"primary": group.primary.id, "duplicates": [one.id for one in group.duplicates], "reason": group.reason}
+            for group in groups
+        ]
+        print_json({"dry_run": not merge, "groups": shown, "total_duplicates": total})
+        return
+    for group in groups:
+        click.echo(f"{group.primary.id} ← {', '.join(one.id for one in group.duplicates)}  (same {group.reason})")
+    click.echo(f"{total} duplicates {'merged' if merge else 'found; merge them with --merge'}", err=True)

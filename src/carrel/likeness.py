@@ -1,0 +1,142 @@
+"""The verbs `semantic` and `similar`: papers by the vectors of their abstracts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from carrel.chunking import SHORTEST_ABSTRACT
+from carrel.errors import IndexNotFound, InvalidInput, NoUsableAbstract, PaperNotFound
+from carrel.types import ChunkKind, Filter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from carrel.catalogs import Catalog
+    from carrel.embedders import Embedder
+    from carrel.types import Hit, Reference, Vector
+    from carrel.vectors import VectorStore
+
+MOST = 100
+_ABSTRACTS = Filter(kinds=frozenset({ChunkKind.ABSTRACT}))
+_MODERATE = 0.5
+"""For a model nobody has measured."""
+_THRESHOLDS = {"all-MiniLM-L6-v2": 0.5, "granite-embedding-30m-english": 0.73}
+"""From which cosine on two texts are about the same. Each model has a scale of its own: `benchmarks/thresholds.py`
+finds where others are as strict as MiniLM is at 0.5."""
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """A paper and how near it is, in [0, 1]."""
+
+    reference: Reference
+    similarity: float
+
+    def as_dict(self, *, abstract: bool) -> dict[str, Any]:
+        reference = self.reference
+        shown: dict[str, Any] = {
+            "id": reference.id,
+            "title": reference.title,
+            "authors": [{"first": author.first, "last": author.last} for author in reference.authors],
+            "year": reference.published.year,
+            "similarity": self.similarity,
+        }
+        return {**shown, "abstract": reference.abstract} if abstract else shown
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticResult:
+    query: str
+    papers: tuple[Likeness, ...]
+    threshold: float
+    model: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "query": self.query,
+            "results": [paper.as_dict(abstract=True) for paper in self.papers],
+            "total": len(self.papers),
+            "threshold": self.threshold,
+            "model": self.model,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarResult:
+    source: Reference
+    papers: tuple[Likeness, ...]
+    model: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "source": {"id": self.source.id, "title": self.source.title},
+            "similar": [paper.as_dict(abstract=False) for paper in self.papers],
+            "total": len(self.papers),
+            "model": self.model,
+        }
+
+
+def default_threshold(model: str) -> float:
+    return _THRESHOLDS.get(model, _MODERATE)
+
+
+def semantic(
+    query: str, *, limit: int, threshold: float | None, embedder: Embedder, vectors: VectorStore, catalog: Catalog
+) -> SemanticResult:
+    """Papers whose abstracts are about what the query is about."""
+    _check_limit(limit)
+    least = default_threshold(embedder.name) if threshold is None else threshold
+    if not 0.0 <= least <= 1.0:
+        raise InvalidInput(f"threshold must be between 0 and 1, got {least:g}", hint="0 lets everything through.")
+    _check_index(vectors)
+    if vectors.model != embedder.name:
+        raise InvalidInput(
+            f"the index holds vectors of {vectors.model!r}, but queries are embedded by {embedder.name!r}",
+            hint=f"Set embedder back, or run 'carrel index build' to re-index with {embedder.name!r}.",
+        )
+    hits = vectors.search(embedder.embed_query(query), limit=limit, where=_ABSTRACTS)
+    near = [hit for hit in hits if hit.score >= least]
+    return SemanticResult(query, _papers(near, catalog), least, vectors.model)
+
+
+def similar(paper_id: str, *, limit: int, vectors: VectorStore, catalog: Catalog) -> SimilarResult:
+    """The papers nearest to one of the library's own. No model is needed for it."""
+    _check_limit(limit)
+    rows = catalog.papers([paper_id])
+    if not rows:
+        raise PaperNotFound(f"Paper {paper_id!r} not found in database", hint="'carrel list' shows what there is.")
+    source = rows[0].reference
+    if len(source.abstract.strip()) < SHORTEST_ABSTRACT:
+        raise NoUsableAbstract(
+            f"Paper {paper_id!r} has no abstract and cannot be used for similarity search",
+            hint=f"An abstract needs at least {SHORTEST_ABSTRACT} characters.",
+        )
+    _check_index(vectors)
+    vector = _vector_of(source, vectors)
+    hits = vectors.search(vector, limit=limit + 1, where=_ABSTRACTS)
+    others = [hit for hit in hits if hit.address != f"{source.id}/abstract"][:limit]
+    return SimilarResult(source, _papers(others, catalog), vectors.model)
+
+
+def _vector_of(source: Reference, vectors: VectorStore) -> Vector:
+    vector = vectors.get(f"{source.id}/abstract")
+    if vector is None:
+        raise IndexNotFound(f"Paper {source.id!r} is not in the semantic index yet. Run 'carrel index build' first")
+    return vector
+
+
+def _papers(hits: Sequence[Hit], catalog: Catalog) -> tuple[Likeness, ...]:
+    scores = {hit.address.removesuffix("/abstract"): hit.score for hit in hits}
+    found = {row.reference.id: row.reference for row in catalog.papers(list(scores))}
+    return tuple(Likeness(found[paper], max(0.0, score)) for paper, score in scores.items() if paper in found)
+
+
+def _check_limit(limit: int) -> None:
+    if not 1 <= limit <= MOST:
+        raise InvalidInput(f"limit must be between 1 and {MOST}, got {limit}")
+
+
+def _check_index(vectors: VectorStore) -> None:
+    if not vectors.count():
+        raise IndexNotFound("Semantic index not found. Run 'carrel index build' first")
