@@ -13,19 +13,18 @@ import logging
 import secrets
 import time
 from collections import Counter
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from carrel import answer as answering
-from carrel import health, history, layout, likeness, reading, registry, settings
+from carrel import health, history, layout, likeness, locking, reading, registry, settings
 from carrel import search as searching
 from carrel.chunking import Limits
 from carrel.embedders.cache import EmbeddingCache
-from carrel.errors import CarrelError, InvalidInput, LibraryBusy, PaperNotFound
-from carrel.files import write_atomically, writing
+from carrel.errors import CarrelError, InvalidInput, PaperNotFound
+from carrel.files import write_atomically
 from carrel.ingest import adding, entries, indexing
 from carrel.references import jsonl
 from carrel.selecting import select
@@ -35,6 +34,7 @@ from carrel.types import EVERYTHING, DoneEvent, Mode, Part, SearchResult, Strate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from types import TracebackType
 
     from carrel.catalogs import PaperRow
@@ -378,31 +378,5 @@ class Library:
         batch = self.settings.ingest.batch_characters
         return indexing.settle(self.stores, batch=batch, progress=progress, fresh=fresh)
 
-    @contextmanager
-    def _writing(self, progress: Progress | None = None) -> Iterator[None]:
-        """Be the one who writes."""
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(self.layout.lock, timeout=0)
-        with writing(self.layout.lock):
-            try:
-                lock.acquire()
-            except Timeout:
-                if progress:
-                    progress("waiting for another process to finish writing", 0, 0)
-                self._wait_for(lock)
-        try:
-            yield
-        finally:
-            lock.release()
-
-    def _wait_for(self, lock: Any) -> None:  # noqa: ANN401
-        from filelock import Timeout
-
-        try:
-            lock.acquire(timeout=self.settings.lock_timeout)
-        except Timeout as error:
-            raise LibraryBusy(
-                f"another process is writing to {str(self.layout.root)!r}",
-                hint=f"Waited {self.settings.lock_timeout:g} s (setting lock_timeout). Try again when it has finished.",
-            ) from error
+    def _writing(self, progress: Progress | None = None) -> AbstractContextManager[None]:
+        return locking.held(self.layout.lock, timeout=self.settings.lock_timeout, progress=progress)
