@@ -13,6 +13,7 @@ import pytest
 from carrel import Library
 from carrel.errors import IndexNotFound, InvalidInput, PaperNotFound, StoreUnavailable
 from carrel.reading import ChunkView, PaperView
+from carrel.selecting import Criteria
 from carrel.testing import HashedWords
 from carrel.types import ChunkKind, Filter, Matrix, Mode, Part, SearchResult, Strategy
 
@@ -311,6 +312,44 @@ def test_a_broken_line_in_the_librarys_own_refs_is_reported_and_survives(library
     assert "<<<<<<< HEAD" in library.layout.refs.read_text()
 
 
+@pytest.mark.parametrize("damage", ["broken line", "missing file"])
+def test_a_refs_jsonl_that_cannot_be_read_retires_nothing_and_is_named(
+    library: Library, embedder: CountingEmbedder, refs: Path, notes: Path, damage: str
+) -> None:
+    library.add(refs)
+    lines = library.layout.refs.read_text().splitlines()
+    if damage == "missing file":
+        library.layout.refs.unlink()
+    else:
+        library.layout.refs.write_text("\n".join([lines[0][:-5], *lines[1:]]) + "\n")
+    embedder.embedded.clear()
+    built = library.build_index()
+    assert len(built.failed) == 1
+    assert [problem.source for problem in library.add(notes).failed] == [built.failed[0].source]
+    assert {row.reference.id for row in library.list()} == {"notes", *(f"paper{n}" for n in range(8))}
+    assert library.search("subject0", mode="keyword").passages[0].chunk.paper_id == "paper0"
+    checked = library.check_index()
+    assert (checked.healthy, checked.broken, checked.orphaned) == (False, built.failed, ())
+    library.layout.refs.write_text("\n".join(lines) + "\n")
+    assert library.build_index().failed == ()
+    assert library.check_index().healthy
+    assert not any("subject" in text for text in embedder.embedded)
+
+
+def test_a_title_joins_a_text_to_its_reference_and_never_replaces_another_text(
+    library: Library, tmp_path: Path
+) -> None:
+    library.add(write_refs(tmp_path / "r.jsonl", [record(1, title="A title that is long enough")]))
+    for number, folder in enumerate(("a", "b", "c")):
+        (tmp_path / folder).mkdir()
+        path = tmp_path / folder / "text.md"
+        path.write_text(f"# A title that is long enough\n\nThe words of folder{number} alone.\n")
+        library.add(path)
+    assert [row.reference.id for row in library.list()] == ["paper1", "text", "text-2"]
+    for number, paper in enumerate(("paper1", "text", "text-2")):
+        assert library.search(f"folder{number}", mode="keyword").passages[0].chunk.paper_id == paper
+
+
 # Crashes: whatever step fails, the same command again ends as if nothing had happened.
 
 STEPS = [
@@ -433,6 +472,25 @@ def test_a_query_must_have_between_one_and_two_thousand_characters(library: Libr
         library.search(query)
 
 
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_must_be_positive(library: Library, refs: Path, limit: int) -> None:
+    library.add(refs)
+    with pytest.raises(InvalidInput, match=f"limit must be a positive integer, got {limit}"):
+        library.search("subject3", limit=limit)
+    with pytest.raises(InvalidInput, match="limit must be a positive integer"):
+        library.ask("subject3", top_k=limit)
+
+
+def test_criteria_that_no_paper_meets_find_nothing_by_the_strategy_asked_for(library: Library, refs: Path) -> None:
+    library.add(refs)
+    nobody = Criteria(authors=("Nobody",))
+    for mode, strategy in (("hybrid", Strategy.HYBRID), ("keyword", Strategy.KEYWORD_ONLY)):
+        found = library.search("subject3", mode=mode, criteria=nobody)
+        assert (found.passages, found.strategy) == ((), strategy)
+    (passage,) = library.search("subject3", criteria=Criteria(authors=("Author3",))).passages
+    assert passage.chunk.paper_id == "paper3"
+
+
 @pytest.mark.parametrize(
     "query", ["the of and", "🦓🦓", '"unbalanced (', "x" * 2000, "图论 最短路", "AND OR NOT", "\ud800"]
 )
@@ -508,3 +566,13 @@ def test_history_can_be_switched_off_and_its_words_on(tmp_path: Path, refs: Path
         found = sqlite3.connect(library.layout.database).execute("SELECT query_text FROM rag_queries").fetchall()
         assert len(found) == rows
         assert (("subject3",) in found) is words
+
+
+def test_a_tag_given_with_a_text_is_written_to_its_reference(library: Library, tmp_path: Path) -> None:
+    library.add(write_refs(tmp_path / "r.jsonl", [record(1, doi="10.1000/one"), record(2)]))
+    paper = tmp_path / "full.md"
+    paper.write_text("---\ndoi: 10.1000/one\ntags: [mine]\n---\nThe full text, at last.\n")
+    library.add(paper, tags=("thesis",))
+    kept = [json.loads(line) for line in library.layout.refs.read_text().splitlines()]
+    assert [(one["id"], one.get("tags")) for one in kept] == [("paper1", ["mine", "thesis"]), ("paper2", None)]
+    assert library.check_index().healthy

@@ -13,11 +13,11 @@ from carrel.identifiers import paper_of
 from carrel.types import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
+    from carrel.references import Found
     from carrel.stores import Stores
-    from carrel.types import Reference
+    from carrel.types import Problem
 
 _NAMED = 10
 """How many ids of a kind are listed."""
@@ -31,6 +31,8 @@ class IndexBuild:
     duration_seconds: float
     model: str
     index_size_bytes: int
+    failed: tuple[Problem, ...] = ()
+    """Lines of refs.jsonl that could not be read; nothing was retired because of them."""
     status: str = "complete"
     skipped_reason: str = "no_abstract"
 
@@ -53,10 +55,12 @@ class IndexCheck:
     model_mismatch: bool
     index_created: str
     index_size_bytes: int
+    broken: tuple[Problem, ...] = ()
+    """Lines of refs.jsonl that cannot be read."""
 
     @property
     def healthy(self) -> bool:
-        return not (self.missing or self.changed or self.orphaned or self.model_mismatch)
+        return not (self.missing or self.changed or self.orphaned or self.broken or self.model_mismatch)
 
     def as_dict(self) -> dict[str, Any]:
         counted = {
@@ -70,6 +74,7 @@ class IndexCheck:
             "changed_ids": list(self.changed[:_NAMED]),
             "orphaned": len(self.orphaned),
             "orphaned_ids": list(self.orphaned[:_NAMED]),
+            "broken_lines": [asdict(problem) for problem in self.broken[:_NAMED]],
             "model": self.model,
             "model_mismatch": self.model_mismatch,
             "index_created": self.index_created,
@@ -78,16 +83,17 @@ class IndexCheck:
         return counted if self.healthy else {**counted, "recommendation": "Run 'carrel index build'"}
 
 
-def check(references: Sequence[Reference], stores: Stores, cache: Path) -> IndexCheck:
+def check(found: Found, stores: Stores, cache: Path) -> IndexCheck:
     """Compare every store with the truth; an index that was never built is not merely stale."""
-    checked = compare(references, stores, cache)
+    checked = compare(found, stores, cache)
     if checked.missing and not stores.vectors.count():
         raise IndexNotFound("Semantic index not found. Run 'carrel index build' first")
     return checked
 
 
-def compare(references: Sequence[Reference], stores: Stores, cache: Path) -> IndexCheck:
-    """Compare every store with the truth it is derived from."""
+def compare(found: Found, stores: Stores, cache: Path) -> IndexCheck:
+    """Compare every store with the truth it is derived from: what was found in refs.jsonl, and the catalog."""
+    references = found.references
     rows, digests = stores.catalog.papers(), stores.catalog.digests()
     truth = {reference.id: reference for reference in references}
     known = {row.reference.id for row in rows}
@@ -98,7 +104,8 @@ def compare(references: Sequence[Reference], stores: Stores, cache: Path) -> Ind
     missing = {paper_of(address) for address in lacking} | (truth.keys() - known)
     missing |= {row.reference.id for row in rows if not row.indexed}
     stray = (in_vectors - by_meaning) | (in_keywords - {chunk.address for chunk in chunks})
-    unlisted = {paper for paper, part in digests if part == Part.ABSTRACT} - truth.keys()
+    listed = {paper for paper, part in digests if part == Part.ABSTRACT}
+    unlisted = set() if found.problems else listed - truth.keys()
     changed = {
         paper_id
         for paper_id, reference in truth.items()
@@ -115,6 +122,7 @@ def compare(references: Sequence[Reference], stores: Stores, cache: Path) -> Ind
         model_mismatch=stores.vectors.model != stores.embedder.name,
         index_created=_made_at(cache / "vectors" / "manifest.json"),
         index_size_bytes=index_size(cache),
+        broken=tuple(found.problems),
     )
 
 

@@ -30,7 +30,7 @@ from carrel.references import jsonl
 from carrel.selecting import select
 from carrel.stores import Stores
 from carrel.telemetry import log
-from carrel.types import EVERYTHING, DoneEvent, Mode, Part, SearchResult, Strategy
+from carrel.types import EVERYTHING, DoneEvent, Mode, Part, SearchResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,11 +44,12 @@ if TYPE_CHECKING:
     from carrel.layout import Layout
     from carrel.parsers import Parser
     from carrel.reading import ChunkView, PaperView
+    from carrel.references import Found
     from carrel.references.conflicts import Choose, Resolution
     from carrel.references.duplicates import Group
     from carrel.rerankers import Reranker
     from carrel.selecting import Criteria
-    from carrel.types import AddReport, Answer, Event, Filter, Progress, Reference
+    from carrel.types import AddReport, Answer, Event, Filter, Progress
 
 
 class Library:
@@ -152,8 +153,9 @@ class Library:
             where = replace(where, paper_ids=where.paper_ids & chosen if where.paper_ids else chosen)
             if not where.paper_ids:
                 searching.check_query(query)
-                return SearchResult(query, Mode(mode), Strategy.HYBRID, ())
-        result = self._search(query, Mode(mode), limit or self.settings.search.limit, where)
+                return SearchResult(query, Mode(mode), searching.strategy_of(Mode(mode)), ())
+        wanted = self.settings.search.limit if limit is None else limit
+        result = self._search(query, Mode(mode), wanted, where)
         self._remember(secrets.token_hex(16), result)
         return result
 
@@ -164,7 +166,7 @@ class Library:
     def stream(self, question: str, *, top_k: int | None = None, where: Filter = EVERYTHING) -> Iterator[Event]:
         """The same answer as it grows; the last event carries the whole."""
         options = self.settings.answer
-        result = self._search(question, Mode.HYBRID, top_k or options.top_k, where)
+        result = self._search(question, Mode.HYBRID, options.top_k if top_k is None else top_k, where)
         events = answering.answer(
             question, result=result, embedder=self.embedder, generator=self.generator, options=options
         )
@@ -224,7 +226,7 @@ class Library:
         """Records of refs.jsonl that are one paper under several ids."""
         from carrel.references import duplicates
 
-        return duplicates.find(self._references())
+        return duplicates.find(self._found().references)
 
     def dedupe(self) -> Sequence[Group]:
         """Make one record of each such group; what only a duplicate says is kept."""
@@ -236,7 +238,8 @@ class Library:
             if groups:
                 jsonl.write(self.layout.refs, {group.primary.id: group.merged for group in groups})
                 jsonl.drop(self.layout.refs, {one.id for group in groups for one in group.duplicates})
-                entries.put_references(self._references(), self.stores)
+                found = self._found()
+                entries.put_references(found.references, self.stores, complete=not found.problems)
                 self._settle()
         return groups
 
@@ -260,7 +263,8 @@ class Library:
         """Bring catalog and indexes to what refs.jsonl says; `force` makes them anew, embeddings included."""
         start = time.monotonic()
         with self._writing(progress):
-            entries.put_references(self._references(), self.stores)
+            found = self._found()
+            entries.put_references(found.references, self.stores, complete=not found.problems)
             if force or self.stores.vectors.model != self.embedder.name:
                 indexing.start_over(self.stores)
             else:
@@ -275,11 +279,12 @@ class Library:
             duration_seconds=round(time.monotonic() - start, 3),
             model=self.embedder.name,
             index_size_bytes=health.index_size(self.layout.cache),
+            failed=tuple(found.problems),
         )
 
     def check_index(self) -> health.IndexCheck:
         """Whether the indexes are what refs.jsonl and the catalog say they should be."""
-        return health.check(self._references(), self.stores, self.layout.cache)
+        return health.check(self._found(), self.stores, self.layout.cache)
 
     # What it is made of
 
@@ -366,12 +371,13 @@ class Library:
         except CarrelError as error:
             log("history", logging.WARNING, "query not recorded", reason=error.message)
 
-    def _references(self) -> Sequence[Reference]:
-        return adding.read_refs(self.layout.refs, [])
+    def _found(self) -> Found:
+        """The library's own references, and the lines of refs.jsonl that are none."""
+        return adding.read_refs(self.layout.refs)
 
     def _reopen_missing(self) -> None:
         """Papers that an index lost, its directory deleted perhaps, are to be indexed again."""
-        checked = health.compare(self._references(), self.stores, self.layout.cache)
+        checked = health.compare(self._found(), self.stores, self.layout.cache)
         self.stores.catalog.reopen(checked.missing)
 
     def _settle(self, progress: Progress | None = None, *, fresh: bool = False) -> int:

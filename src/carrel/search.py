@@ -108,6 +108,11 @@ def search(query: str, *, mode: Mode, limit: int, where: Filter, pipeline: Pipel
     )
 
 
+def strategy_of(mode: Mode) -> Strategy:
+    """What a search of this mode does when nothing fails."""
+    return _STRATEGIES.get(frozenset({mode.value}), Strategy.HYBRID)
+
+
 def check_query(query: str) -> None:
     if not query.strip():
         raise InvalidInput("Search query cannot be empty", hint="Give a few words or a question.")

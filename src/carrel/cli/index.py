@@ -8,7 +8,10 @@ from carrel.cli.common import Progress, State, json_option, print_json
 from carrel.errors import IndexStale
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from carrel.health import IndexCheck
+    from carrel.types import Problem
 
 
 @click.group("index")
@@ -20,7 +23,7 @@ def command() -> None:
 @click.option("--force", is_flag=True, help="Make everything anew, embeddings included.")
 @json_option
 @click.pass_context
-def build(context: click.Context, force: bool, as_json: bool) -> None:  # noqa: FBT001
+def build(context: click.Context, force: bool, as_json: bool) -> int:  # noqa: FBT001
     """Bring the indexes to what refs.jsonl and the stored texts say.
 
     Only what is new or changed is embedded.
@@ -30,13 +33,15 @@ def build(context: click.Context, force: bool, as_json: bool) -> None:  # noqa: 
         built = library.build_index(force=force, progress=progress)
     if as_json:
         print_json(built.as_dict())
-        return
+        return 1 if built.failed else 0
     click.echo(f"Papers indexed: {built.papers_indexed}")
     click.echo(f"Papers skipped (no abstract): {built.papers_skipped}")
     click.echo(f"Chunks embedded: {built.chunks_embedded}")
     click.echo(f"Time elapsed: {_duration(built.duration_seconds)}")
     click.echo(f"Index size: {_size(built.index_size_bytes)}")
     click.echo(f"Model: {built.model}")
+    _print_broken(built.failed)
+    return 1 if built.failed else 0
 
 
 @command.command("check")
@@ -60,8 +65,14 @@ def _print(checked: IndexCheck) -> None:
     for word, ids in (("Missing", checked.missing), ("Changed", checked.changed), ("Orphaned", checked.orphaned)):
         if ids:
             click.echo(f"{word}: {len(ids)} ({', '.join(ids[:10])}{' …' if len(ids) > 10 else ''})")
+    _print_broken(checked.broken)
     if checked.model_mismatch:
         click.echo("The index was made by another model than the settings name.")
+
+
+def _print_broken(problems: Sequence[Problem]) -> None:
+    for problem in problems[:10]:
+        click.echo(f"Broken: {problem.source}: {problem.reason}", err=True)
 
 
 def _duration(seconds: float) -> str:

@@ -9,14 +9,13 @@ from carrel.errors import InvalidInput, SourceError
 from carrel.ingest.entries import Identities, document_digest, put_references, read_document, too_large
 from carrel.ingest.indexing import settle
 from carrel.parsers import Source
-from carrel.references import Merged, formats, jsonl, merge_all
+from carrel.references import Found, Merged, formats, jsonl, merge_all
 from carrel.types import AddReport, Problem, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from carrel.catalogs import Entry
     from carrel.chunking import Limits
     from carrel.parsers import Parser
     from carrel.stores import Stores
@@ -136,7 +135,9 @@ def _inside(folder: Path) -> Iterator[Path]:
 
 
 def _add_references(paths: Sequence[Path], request: Request, place: Workplace, tally: _Tally) -> None:
-    known = {reference.id: reference for reference in read_refs(place.refs, tally.failed)}
+    ours = read_refs(place.refs)
+    tally.failed += ours.problems
+    known = {reference.id: reference for reference in ours.references}
     incoming: list[Reference] = []
     for path in paths:
         try:
@@ -154,22 +155,21 @@ def _add_references(paths: Sequence[Path], request: Request, place: Workplace, t
     tally.updated += merged.updated
     tally.unchanged += merged.unchanged
     if not request.dry_run:
-        _keep(merged, known, place)
+        _keep(merged, known, place, complete=not ours.problems)
 
 
-def read_refs(path: Path, problems: list[Problem]) -> list[Reference]:
+def read_refs(path: Path) -> Found:
     """The library's own references; a broken line is named and left as it is."""
     if not path.exists():
-        return []
+        return Found([], [Problem(str(path), "the library's refs.jsonl is missing")])
     found = jsonl.read(path)
-    problems += found.problems
-    return list({reference.id: reference for reference in found.references}.values())
+    return Found(list({reference.id: reference for reference in found.references}.values()), found.problems)
 
 
-def _keep(merged: Merged, known: Mapping[str, Reference], place: Workplace) -> None:
+def _keep(merged: Merged, known: Mapping[str, Reference], place: Workplace, *, complete: bool) -> None:
     if merged.changed:
         jsonl.write(place.refs, merged.changed)
-    put_references(list({**known, **merged.changed}.values()), place.stores)
+    put_references(list({**known, **merged.changed}.values()), place.stores, complete=complete)
 
 
 def _tagged(reference: Reference, tags: Sequence[str]) -> Reference:
@@ -216,11 +216,14 @@ def _add_document(path: Path, request: Request, place: Workplace, tally: _Tally,
         embedder=place.stores.embedder,
     )
     paper_id = entry.reference.id
-    (tally.updated if identities.is_known(paper_id) else tally.new).append(paper_id)
+    before = identities.held(paper_id)
+    (tally.updated if before else tally.new).append(paper_id)
     entry = replace(entry, listed=identities.is_listed(paper_id))
     identities.learn(entry)
     if not request.dry_run:
-        _keep_document(entry, place)
+        place.stores.catalog.put([entry])
+        if entry.listed and entry.reference != before:
+            _keep_tags(entry.reference, place)
 
 
 def _is_here(content: bytes, parser: Parser, request: Request, place: Workplace, identities: Identities) -> bool:
@@ -229,10 +232,7 @@ def _is_here(content: bytes, parser: Parser, request: Request, place: Workplace,
     return held is not None and request.paper_id in ("", held.id) and set(request.tags) <= set(held.tags)
 
 
-def _keep_document(entry: Entry, place: Workplace) -> None:
-    place.stores.catalog.put([entry])
-    if entry.listed:
-        references = {reference.id: reference for reference in read_refs(place.refs, [])}
-        if references[entry.reference.id] != entry.reference:
-            changed = {entry.reference.id: entry.reference}
-            _keep(Merged(changed, [], [], 0), references, place)
+def _keep_tags(reference: Reference, place: Workplace) -> None:
+    """Tags that a text brought belong into refs.jsonl, too."""
+    references = {one.id: one for one in read_refs(place.refs).references}
+    _keep(Merged({reference.id: reference}, [], [], 0), references, place, complete=False)

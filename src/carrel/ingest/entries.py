@@ -23,10 +23,15 @@ if TYPE_CHECKING:
     from carrel.stores import Stores
 
 _AT_ONCE = 1000
+_SURE_TITLE = 12
+"""Letters and digits that a title needs to know a paper by."""
 
 
-def put_references(references: Sequence[Reference], stores: Stores) -> list[str]:
-    """Make the catalog say what refs.jsonl says; returns the papers that changed."""
+def put_references(references: Sequence[Reference], stores: Stores, *, complete: bool) -> list[str]:
+    """Make the catalog say what refs.jsonl says; returns the papers that changed.
+
+    Only if the list is `complete` is a paper that it does not have gone: a line that cannot be read may be its line.
+    """
     known = stores.catalog.digests()
     changed = [one for one in references if known.get((one.id, Part.ABSTRACT)) != chunking.reference_digest(one)]
     for some in batches(changed, _AT_ONCE):
@@ -34,7 +39,8 @@ def put_references(references: Sequence[Reference], stores: Stores) -> list[str]
         counts = stores.embedder.count_tokens([reference.abstract for reference in some])
         spoken = map(languages.detect, texts)
         stores.catalog.put([_reference_entry(*facts) for facts in zip(some, spoken, counts, strict=True)])
-    gone = {paper for paper, part in known if part == Part.ABSTRACT} - {reference.id for reference in references}
+    listed = {paper for paper, part in known if part == Part.ABSTRACT} if complete else set()
+    gone = listed - {reference.id for reference in references}
     _unlist(gone, stores.catalog)
     return [*(reference.id for reference in changed), *sorted(gone)]
 
@@ -62,15 +68,18 @@ class Identities:
         self._rows = {row.reference.id: (row.reference, row.listed) for row in rows}
         self._contents = {digest: paper for (paper, part), digest in catalog.digests().items() if part == Part.BODY}
         self._dois = {doi: row.reference.id for row in rows if (doi := normalise_doi(row.reference.doi))}
-        self._titles = {normalise_title(row.reference.title): row.reference.id for row in rows}
+        # A title alone says which reference a text belongs to, never that it is to replace another text.
+        waiting = (row.reference for row in rows if row.listed and Part.BODY not in row.parts)
+        self._titles = {title: one.id for one in waiting if len(title := normalise_title(one.title)) >= _SURE_TITLE}
 
     def holding(self, digest: str) -> Reference | None:
         """The paper that has exactly this text already."""
         paper_id = self._contents.get(digest)
         return self._rows[paper_id][0] if paper_id in self._rows else None
 
-    def is_known(self, paper_id: str) -> bool:
-        return paper_id in self._rows
+    def held(self, paper_id: str) -> Reference | None:
+        """The record that the library has of a paper."""
+        return self._rows[paper_id][0] if paper_id in self._rows else None
 
     def is_listed(self, paper_id: str) -> bool:
         return self._rows.get(paper_id, (None, False))[1]
