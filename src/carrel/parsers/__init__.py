@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from carrel.errors import EmptyDocument, SourceError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from carrel.types import Paper
 
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
@@ -19,10 +21,12 @@ _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file's name and bytes. Parsers open nothing themselves."""
+    """A file's name and bytes, and where it lies."""
 
     name: str
     content: bytes
+    path: Path | None = None
+    """For formats made of several files; a parser opens nothing outside this file's folder."""
 
 
 @runtime_checkable

@@ -25,6 +25,11 @@ class BlockKind(StrEnum):
     CODE = "code"
     FORMULA = "formula"
     TABLE = "table"
+    FIGURE = "figure"
+    """What a text has in a picture's place, as `![alt](file)`."""
+    CAPTION = "caption"
+    REFERENCE = "reference"
+    """An entry of the bibliography: kept as text, cited from, never searched as prose."""
 
 
 ATOMIC = frozenset({BlockKind.CODE, BlockKind.FORMULA, BlockKind.TABLE})
@@ -34,6 +39,13 @@ ATOMIC = frozenset({BlockKind.CODE, BlockKind.FORMULA, BlockKind.TABLE})
 class ChunkKind(StrEnum):
     ABSTRACT = "abstract"
     PASSAGE = "passage"
+    EXHIBIT = "exhibit"
+
+
+class ExhibitKind(StrEnum):
+    FIGURE = "figure"
+    TABLE = "table"
+    ALGORITHM = "algorithm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +117,52 @@ class Block:
     level: int = 0
     title: str = ""
     """Of a heading: its words without the markup."""
-    boxes: tuple[Box, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where `text[start:end]` stands on the page: a line, or a block of a source that does not know its lines."""
+
+    start: int
+    end: int
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """A figure, table or algorithm. `text[start:end]` are the whole blocks that caption and show it."""
+
+    kind: ExhibitKind
+    start: int
+    end: int
+    label: str = ""
+    """As the paper prints it: `Figure 3`, `Table S1`; empty when it has none."""
+    caption: str = ""
+    """The author's words, label included."""
+    description: str = ""
+    """What else says what is seen, as an image's alternative text."""
+    image: str = ""
+    """Path of the picture from its paper's file on, or the name of one of the paper's `images`."""
+    box: Box | None = None
+    """Of the picture or table itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """An entry of a paper's bibliography, and what can be told of it."""
+
+    text: str
+    title: str = ""
+    doi: str = ""
+    year: int = ANY_YEAR
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture that came inside its paper's file."""
+
+    name: str
+    content: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +175,14 @@ class Paper:
     format: str
     topic: str = ""
     language: str = ""
+    places: tuple[Place, ...] = ()
+    """In order of text; none where the source has no pages."""
+    exhibits: tuple[Exhibit, ...] = ()
+    """In order of text; they do not overlap."""
+    cited: tuple[Cited, ...] = ()
+    images: tuple[Image, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What was left out, for the reader to know: hidden text, pages that could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
