@@ -96,7 +96,7 @@ def index(collection: Collection, work: Path) -> Index:
     vectors = FlatVectors(home / "vectors", model=embedder.name, dim=embedder.dim)
     keywords = TantivyKeywords(home / "keywords")
     if vectors.count() != len(collection.chunks):
-        matrix, _ = embed(
+        matrix, *_ = embed(
             collection.chunks, embedder, EmbeddingCache(home / "cache", model=embedder.name, dim=embedder.dim)
         )
         vectors.clear(model=embedder.name, dim=embedder.dim)

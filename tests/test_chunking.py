@@ -8,10 +8,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carrel import chunking
-from carrel.chunking import Limits
+from carrel.chunking import Limits, abstracts
 from carrel.parsers import Source
 from carrel.parsers.markdown import Markdown
-from carrel.types import ATOMIC, Author, BlockKind, Chunk, Paper, Published, Reference
+from carrel.types import (
+    ATOMIC,
+    Author,
+    Block,
+    BlockKind,
+    Box,
+    Chunk,
+    ChunkKind,
+    Exhibit,
+    ExhibitKind,
+    Paper,
+    Place,
+    Published,
+    Reference,
+)
 
 
 def words(texts: Sequence[str]) -> list[int]:
@@ -110,9 +124,19 @@ def test_a_bibliography_is_not_searched_as_prose(heading: str) -> None:
 
 
 def test_a_reference_is_one_chunk_even_without_an_abstract() -> None:
-    chunk = chunking.abstract_chunk(Reference("p", "A title"), language="en", tokens=0)
+    (chunk,) = abstracts.reference_chunks(Reference("p", "A title"), language="en", count_tokens=words)
     assert (chunk.address, chunk.text, chunk.title) == ("p/abstract", "", "A title")
     assert not chunking.is_embeddable(chunk)
+
+
+@pytest.mark.parametrize("abstract", ["", "What the authors say."])
+def test_a_note_is_a_chunk_of_its_own_after_the_abstract(abstract: str) -> None:
+    reference = Reference("p", "A title", abstract=abstract, note=" Mine. ", tags=("to read", "ris:incomplete", "x"))
+    _, note = abstracts.reference_chunks(reference, language="en", count_tokens=words)
+    text = abstracts.reference_text(reference)
+    assert (note.address, note.text, note.text) == ("p/note", "Mine.\nto read, x", text[note.start : note.end])
+    assert text.startswith(abstract)
+    assert (note.token_count, note.embedded_text) == (4, note.text)
 
 
 paragraph = st.lists(st.sampled_from(["word", "Word.", "longer", "a", "e.g.", "End!"]), min_size=1, max_size=50).map(
@@ -144,3 +168,79 @@ def test_no_text_is_lost_doubled_or_moved_and_offsets_are_true(blocks: list[str]
         assert covered.issuperset(inside)
         if part.kind in ATOMIC:
             assert sum(chunk.start <= part.start and part.end <= chunk.end for chunk in chunks) == 1
+
+
+@st.composite
+def papers(draw: st.DrawFn) -> Paper:
+    """Any sequence of blocks, some of them in exhibits, with a place for every line."""
+    pieces, blocks, exhibits, places = list[str](), list[Block](), list[Exhibit](), list[Place]()
+    length = 0
+    for number in range(draw(st.integers(1, 14))):
+        kind = draw(st.sampled_from(list(BlockKind)))
+        words = draw(st.integers(1, 30))
+        text = " ".join(f"w{number}." for _ in range(words))
+        if draw(st.booleans()):
+            text = f"{text} See Fig. {draw(st.integers(1, 3))}."
+        block = Block(kind, length, length + len(text), level=draw(st.integers(1, 3)), title=f"H{number}")
+        blocks.append(block)
+        places.append(Place(block.start, block.end, Box(number // 3 + 1, 0, number, 100, number + 1)))
+        if kind in (BlockKind.FIGURE, BlockKind.CAPTION) or (kind == BlockKind.TABLE and draw(st.booleans())):
+            label = f"Figure {len(exhibits) + 1}"
+            exhibits.append(Exhibit(ExhibitKind.FIGURE, block.start, block.end, label=label))
+        pieces.append(text)
+        length = block.end + 2
+    return Paper(
+        Reference("p", "T"), "\n\n".join(pieces), tuple(blocks), "x", places=tuple(places), exhibits=tuple(exhibits)
+    )
+
+
+@settings(max_examples=200)
+@given(papers())
+def test_nothing_is_lost_or_said_twice_whatever_the_blocks_and_exhibits(paper: Paper) -> None:
+    chunks = chunking.split(paper, count_tokens=words, limits=SMALL)
+    assert [chunk.position for chunk in chunks] == list(range(len(chunks)))
+    assert all(chunk.text == paper.text[chunk.start : chunk.end] for chunk in chunks)
+    assert len({chunk.address for chunk in chunks}) == len(chunks)
+    passages = [chunk for chunk in chunks if chunk.kind == ChunkKind.PASSAGE]
+    exhibits = [chunk for chunk in chunks if chunk.kind == ChunkKind.EXHIBIT]
+    assert [(one.start, one.end) for one in exhibits] == [(one.start, one.end) for one in paper.exhibits]
+    assert all(before.end <= after.start for before, after in pairwise(passages))
+    for block in paper.blocks:
+        holding = [chunk for chunk in chunks if chunk.start < block.end and block.start < chunk.end]
+        if block.kind == BlockKind.REFERENCE:
+            assert holding == []
+        elif block.kind != BlockKind.HEADING:
+            covered = set().union(*(range(chunk.start, chunk.end) for chunk in holding))
+            missing = "".join(paper.text[at] for at in range(block.start, block.end) if at not in covered)
+            assert missing.strip() == ""
+            # Only a figure's caption may be read twice: in its own chunk, and in the one that was joined across it.
+            inside = any(one.start <= block.start < one.end for one in paper.exhibits)
+            atomic = block.kind in ATOMIC and not inside
+            assert len(holding) <= 2 if inside else not atomic or len(holding) == 1
+    for chunk in chunks:
+        assert chunk.page_start is not None
+        labels = {f"Fig. {number}." for number in range(1, 4) if f"p/fig{number}" in chunk.exhibits}
+        assert all(label in chunk.text for label in labels)
+        assert chunk.token_count <= SMALL.hard + 31 or chunk.has_code or chunk.has_table or chunk.has_formula
+
+
+def test_a_passage_knows_the_figures_it_speaks_of_and_its_pages() -> None:
+    text = "As Figs. 1 and 2 show, and Table 7 does not.\n\nFigure 1: One.\n\nFig. 2. Two, unlike Figure 1."
+    first, second = text.index("Figure 1:"), text.index("Fig. 2.")
+    blocks = (
+        Block(BlockKind.TEXT, 0, first - 2),
+        Block(BlockKind.CAPTION, first, second - 2),
+        Block(BlockKind.CAPTION, second, len(text)),
+    )
+    exhibits = tuple(
+        Exhibit(ExhibitKind.FIGURE, block.start, block.end, label)
+        for block, label in zip(blocks[1:], ("Figure 1", "Figure 2"), strict=True)
+    )
+    places = tuple(Place(block.start, block.end, Box(page, 0, 0, 9, 9)) for page, block in enumerate(blocks, 4))
+    paper = Paper(Reference("p", "T"), text, blocks, "x", places=places, exhibits=exhibits)
+    chunks = chunking.split(paper, count_tokens=words, limits=SMALL)
+    assert [(one.address, one.exhibits, one.page_start) for one in chunks] == [
+        ("p/ch0/s0/p0", ("p/fig1", "p/fig2"), 4),
+        ("p/fig1", (), 5),
+        ("p/fig2", ("p/fig1",), 6),
+    ]

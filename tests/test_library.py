@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
+import sqlite3
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from carrel import Library
-from carrel.errors import IndexNotFound, InvalidInput, PaperNotFound, StoreUnavailable
+from carrel import Library, locking
+from carrel.errors import IndexNotFound, InvalidInput, ModelRefused, PaperNotFound, StoreUnavailable
 from carrel.reading import ChunkView, PaperView
 from carrel.selecting import Criteria
 from carrel.testing import HashedWords
@@ -143,10 +146,13 @@ def test_an_edit_of_refs_jsonl_by_hand_is_noticed_and_built(library: Library, re
     assert {row.reference.id for row in library.list()} == {f"paper{n}" for n in (0, 1, 2, 3, 4, 6, 7, 9)}
 
 
-def test_a_new_tag_embeds_nothing_and_is_filtered_by_in_every_arm(library: Library, refs: Path, notes: Path) -> None:
+def test_a_new_tag_embeds_only_itself_and_is_filtered_by_in_every_arm(
+    library: Library, embedder: CountingEmbedder, refs: Path, notes: Path
+) -> None:
     library.add(refs, notes)
+    embedder.embedded.clear()
     report = library.add(refs, notes, tags=("thesis",))
-    assert (report.updated, report.chunks_embedded) == (9, 0)
+    assert (report.updated, report.chunks_embedded, embedder.embedded) == (9, 1, ["thesis"])
     for mode in ("vector", "keyword"):
         tagged = library.search("subject3", mode=mode, where=Filter(tags=frozenset({"thesis"})))
         assert tagged.passages[0].chunk.paper_id == "paper3"
@@ -214,9 +220,136 @@ def test_another_embedder_is_refused_until_the_index_is_built_with_it(library: L
             other.search("subject3", mode="vector")
         with pytest.raises(InvalidInput, match="the settings ask for 'other'"):
             other.add(refs)
-        assert other.check_index().model_mismatch
+        checked = other.check_index()
+        assert len(checked.wrong_model) == 8
+        assert checked.as_dict()["model_mismatch"]
         assert other.build_index().chunks_embedded == 8
         assert other.search("subject3", mode="vector").passages[0].chunk.paper_id == "paper3"
+
+
+def test_the_same_model_with_another_dimension_is_named_by_the_check_and_built_anew(
+    library: Library, refs: Path
+) -> None:
+    library.add(refs)
+    library.close()
+    another = HashedWords(dim=32)
+    another.name = library.embedder.name
+    with Library.open(library.layout.root, embedder=another) as other:
+        checked = other.check_index()
+        assert (len(checked.wrong_model), checked.wrong_dimension) == (0, tuple(f"paper{n}" for n in range(8)))
+        assert (checked.state, checked.healthy) == ("stale", False)
+        with pytest.raises(InvalidInput, match=r"\(64D\), the settings ask for .* \(32D\)"):
+            other.add(refs)
+        other.build_index()
+        assert other.check_index().healthy
+        assert other.stores.vectors.dim == 32
+
+
+def test_the_index_goes_from_not_built_to_ready_to_stale_and_back_by_itself(library: Library, refs: Path) -> None:
+    assert library.index_state() == "not_built"
+    library.add(refs)
+    assert library.index_state() == "ready"
+    lines = library.layout.refs.read_text(encoding="utf-8")
+    library.layout.refs.write_text(lines.replace("subject3", "subject33"), encoding="utf-8")
+    assert library.index_state() == "stale"
+    library.build_index()
+    assert library.index_state() == "ready"
+    library.layout.refs.touch()
+    assert library.index_state() == "ready"
+    library.remove("paper3")
+    assert library.index_state() == "ready"
+    library.stores.catalog.reopen(["paper1"])
+    assert library.index_state() == "stale"
+    with locking.held(library.layout.lock, timeout=1):
+        assert library.index_state() == "building"
+
+
+def test_a_removal_does_not_hide_that_refs_jsonl_was_edited_before(library: Library, refs: Path) -> None:
+    library.add(refs)
+    lines = library.layout.refs.read_text(encoding="utf-8")
+    library.layout.refs.write_text(lines.replace("subject3", "subject33"), encoding="utf-8")
+    library.remove("paper1")
+    assert library.index_state() == "stale"
+    assert library.check_index().changed == ("paper3",)
+
+
+def test_what_was_embedded_is_kept_with_its_model_and_the_hash_of_its_abstract(library: Library, refs: Path) -> None:
+    library.add(refs)
+    with sqlite3.connect(library.layout.database) as database:
+        rows = database.execute("SELECT * FROM embedding_metadata WHERE paper_id = 'paper2'").fetchall()
+    abstract = record(2)["abstract"].encode()
+    assert [(row[0], row[1], row[3]) for row in rows] == [
+        ("paper2", library.embedder.name, hashlib.sha256(abstract).hexdigest())
+    ]
+    assert abs(rows[0][2] - time.time()) < 100
+    library.remove("paper2")
+    assert "paper2" not in library.stores.catalog.embeddings()
+
+
+class Squeamish(HashedWords):
+    """Refuses a text, and every batch it is in."""
+
+    def __init__(self, *poison: str) -> None:
+        super().__init__()
+        self.poison = poison
+
+    def embed_passages(self, texts: Sequence[str]) -> Matrix:
+        rows = super().embed_passages(texts)
+        for word in self.poison:
+            if any(word in text for text in texts):
+                raise ModelRefused(f"no vector for {word}")
+        return rows
+
+
+def test_an_abstract_that_cannot_be_embedded_costs_only_itself_and_is_tried_again(tmp_path: Path, refs: Path) -> None:
+    embedder = Squeamish("subject3", "subject5")
+    library = Library.init(tmp_path / "library", embedder=embedder)
+    report = library.add(refs)
+    assert [(one.source, one.reason) for one in report.failed] == [
+        ("paper3/abstract", "no vector for subject3"),
+        ("paper5/abstract", "no vector for subject5"),
+    ]
+    assert (report.new, report.chunks_embedded) == (8, 6)
+    assert library.check_index().missing == ("paper3", "paper5")
+    assert library.index_state() == "stale"
+    assert library.search("subject3", mode="keyword").passages[0].chunk.paper_id == "paper3"
+    built = library.build_index()
+    assert (built.chunks_embedded, len(built.failed)) == (0, 2)
+
+    embedder.poison = ()
+    assert library.build_index().chunks_embedded == 2
+    assert library.check_index().healthy
+
+
+def test_an_embedder_that_refuses_everything_is_to_blame_itself(tmp_path: Path, refs: Path) -> None:
+    library = Library.init(tmp_path / "library", embedder=Squeamish(""))
+    with pytest.raises(ModelRefused):
+        library.add(refs)
+    assert library.index_state() == "stale"
+
+
+def test_notes_and_tags_lead_to_their_paper_by_meaning_and_are_never_quoted(library: Library, tmp_path: Path) -> None:
+    noted = record(1, note="Weak statistics, but the trick with the pendulum is worth stealing.", tags=["clocks"])
+    library.add(write_refs(tmp_path / "in.jsonl", [noted, record(2, tags=["bibtex:incomplete"]), record(3)]))
+    (found,) = library.semantic("the trick with the pendulum", threshold=0.3).papers
+    assert (found.reference.id, found.matched) == ("paper1", ChunkKind.NOTE)
+    assert library.semantic("clocks", threshold=0.2).papers[0].reference.id == "paper1"
+    everything = library.search("pendulum trick", limit=0).passages
+    assert {passage.chunk.kind for passage in everything} == {ChunkKind.ABSTRACT}
+    assert library.text("paper1").endswith("worth stealing.\nclocks")
+    assert library.stores.catalog.chunks(["paper2/note"]) == []
+
+
+def test_a_search_says_how_many_passages_match_and_gives_all_when_asked(library: Library, refs: Path) -> None:
+    library.add(refs)
+    some = library.search("abstract subject3", mode="keyword", limit=3)
+    assert (len(some.passages), some.matched, some.as_dict()["matched"]) == (3, 8, 8)
+    for mode in ("keyword", "hybrid", "vector"):
+        assert len(library.search("abstract subject3", mode=mode, limit=0).passages) == 8
+    assert library.search("subject3", limit=2).matched == 1
+    assert library.search("subject3", mode="vector").matched is None
+    with pytest.raises(InvalidInput, match="limit must not be negative, got -1"):
+        library.search("subject3", limit=-1)
 
 
 def test_a_dry_run_says_what_would_happen_and_writes_nothing(
@@ -473,11 +606,9 @@ def test_a_query_must_have_between_one_and_two_thousand_characters(library: Libr
 
 
 @pytest.mark.parametrize("limit", [0, -1])
-def test_a_limit_must_be_positive(library: Library, refs: Path, limit: int) -> None:
+def test_an_answer_draws_on_some_passages(library: Library, refs: Path, limit: int) -> None:
     library.add(refs)
-    with pytest.raises(InvalidInput, match=f"limit must be a positive integer, got {limit}"):
-        library.search("subject3", limit=limit)
-    with pytest.raises(InvalidInput, match="limit must be a positive integer"):
+    with pytest.raises(InvalidInput, match=f"top_k must be a positive integer, got {limit}"):
         library.ask("subject3", top_k=limit)
 
 
@@ -513,15 +644,14 @@ def test_a_paper_shows_its_outline_and_a_chunk_its_neighbours(library: Library, 
     library.add(notes)
     paper = library.show("notes")
     assert isinstance(paper, PaperView)
-    assert [(entry.path, entry.addresses) for entry in paper.outline] == [
-        ((), ("notes/ch0/s0/p0",)),
-        (("Shortest paths",), ("notes/ch1/s0/p0", "notes/ch1/s0/p1")),
+    assert [(chapter.title, chapter.address, chapter.chunk_count) for chapter in paper.chapters] == [
+        ("", "notes/ch0", 1),
+        ("Shortest paths", "notes/ch1", 2),
     ]
     chunk = library.show("notes/ch1/s0/p0")
     assert isinstance(chunk, ChunkView)
-    assert chunk.previous is not None
     assert chunk.next is not None
-    assert (chunk.previous.address, chunk.next.address, chunk.total) == ("notes/ch0/s0/p0", "notes/ch1/s0/p1", 3)
+    assert (chunk.previous, chunk.next.address) == (None, "notes/ch1/s0/p1")
     assert "relax(queue.pop())" in chunk.next.text
 
 
@@ -576,3 +706,27 @@ def test_a_tag_given_with_a_text_is_written_to_its_reference(library: Library, t
     kept = [json.loads(line) for line in library.layout.refs.read_text().splitlines()]
     assert [(one["id"], one.get("tags")) for one in kept] == [("paper1", ["mine", "thesis"]), ("paper2", None)]
     assert library.check_index().healthy
+    assert library.index_state() == "ready"
+
+
+def test_what_a_paper_says_of_itself_completes_its_reference_and_overwrites_nothing(
+    library: Library, tmp_path: Path
+) -> None:
+    bare = {"id": "mine", "title": "My own spelling of the title", "doi": "10.1000/one", "authors": [], "venue": "ACL"}
+    library.add(write_refs(tmp_path / "r.jsonl", [bare, record(2)]))
+    paper = tmp_path / "full.md"
+    abstract = "We say at length what this paper says, so that it is long enough to be embedded."
+    facts = ("title: The Publisher's Title", "doi: 10.1000/one", "year: 2019", "venue: Nature", "authors: [Tim Yu]")
+    head = "\n".join((*facts, f"abstract: {abstract}"))
+    paper.write_text(f"---\n{head}\n---\nThe full text, at last.\n", encoding="utf-8")
+    library.add(paper)
+    kept = json.loads(library.layout.refs.read_text().splitlines()[0])
+    assert (kept["id"], kept["title"], kept["venue"]) == ("mine", "My own spelling of the title", "ACL")
+    assert (kept["published"]["year"], kept["authors"], kept["abstract"]) == (
+        2019,
+        [{"first": "Tim", "last": "Yu"}],
+        abstract,
+    )
+    assert [row.reference.id for row in library.list()] == ["mine", "paper2"]
+    assert library.check_index().healthy
+    assert library.index_state() == "ready"

@@ -49,8 +49,8 @@ def test_the_nearest_papers_leave_the_paper_itself_out(library: Library) -> None
 
 def test_the_shapes_are_those_that_are_documented(library: Library) -> None:
     semantic = library.semantic("penguins", threshold=0.0).as_dict()
-    assert list(semantic) == ["query", "results", "total", "threshold", "model"]
-    assert list(semantic["results"][0]) == ["id", "title", "authors", "year", "similarity", "abstract"]
+    assert list(semantic) == ["query", "results", "total", "threshold", "model", "nearest"]
+    assert list(semantic["results"][0]) == ["id", "title", "authors", "year", "similarity", "abstract", "matched"]
     assert semantic["results"][0]["authors"] == [{"first": "Ada", "last": "Yu"}]
     similar = library.similar("graphs").as_dict()
     assert list(similar) == ["source", "similar", "total", "model"]

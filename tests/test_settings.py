@@ -88,3 +88,31 @@ def test_assigning_nonsense_changes_nothing(tmp_path: Path) -> None:
 
 def test_every_setting_has_a_description() -> None:
     assert all(settings.descriptions().values())
+
+
+def test_the_variables_of_papers_rag_name_its_caches_and_carrels_own_names_win(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = tmp_path / "config.toml"
+    library.write_text('[ingest]\npapers_embed_cache = "inside"\npapers_datalab_cache = "inside"\n')
+    monkeypatch.setenv("PAPERS_EMBED_CACHE_DIR", "/papers/embed")
+    monkeypatch.setenv("PAPERS_DATALAB_CACHE_DIR", "/papers/datalab")
+    monkeypatch.setenv("CARREL_INGEST__PAPERS_DATALAB_CACHE", "/mine")
+    chosen, origins = settings.load(library)
+    assert chosen.ingest.papers_embed_cache == "/papers/embed"
+    assert chosen.ingest.papers_datalab_cache == "/mine"
+    assert set(origins.values()) == {"environment"}
+    monkeypatch.setenv("PAPERS_EMBED_CACHE_DIR", "")
+    assert settings.load(library)[0].ingest.papers_embed_cache == "inside"
+
+
+@pytest.mark.parametrize("key", ["pdf_root", "ingest.papers_embed_cache", "ingest.papers_datalab_cache"])
+@pytest.mark.parametrize("folder", ["/etc", "../other", "~/papers", "C:\\papers"])
+def test_a_librarys_config_names_no_folder_outside_of_it(tmp_path: Path, key: str, folder: str) -> None:
+    path = tmp_path / "config.toml"
+    section, _, name = key.rpartition(".")
+    path.write_text(f"[{section}]\n{name} = {folder!r}\n" if section else f"{name} = {folder!r}\n")
+    with pytest.raises(InvalidInput, match=rf"names a folder outside of the library: {key} = "):
+        settings.load(path)
+    with pytest.raises(InvalidInput, match=rf"names a folder outside of the library: {key} = "):
+        settings.assign(tmp_path / "new.toml", key, folder)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -29,12 +29,15 @@ from carrel.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from carrel.embedders import Embedder
     from carrel.generators import Generator
     from carrel.settings import Answer as Options
-    from carrel.types import Event, Passage, SearchResult, Span
+    from carrel.types import Box, Chunk, Event, Passage, SearchResult, Span
+
+    BoxesOf: TypeAlias = Callable[[Chunk, int, int], tuple[Box, ...]]
+    """Where on its pages a stretch of a chunk's text stands; it is counted in the text of the chunk's part."""
 
 INSUFFICIENT = "The library does not hold sufficient evidence to answer this question."
 _LEVELS = ((0.8, Confidence.HIGH), (0.6, Confidence.MEDIUM), (0.4, Confidence.LOW))
@@ -46,7 +49,13 @@ _PASSAGE_WEIGHT = 0.25
 
 
 def answer(
-    question: str, *, result: SearchResult, embedder: Embedder, generator: Generator, options: Options
+    question: str,
+    *,
+    result: SearchResult,
+    embedder: Embedder,
+    generator: Generator,
+    options: Options,
+    boxes: BoxesOf | None = None,
 ) -> Iterator[Event]:
     """The answer as it grows: confidence first, then proved statements, each after its sources; last, all of it."""
     timings = dict(result.timings)
@@ -70,7 +79,7 @@ def answer(
         timings=timings,
     )
     with timed(timings, "generation"):
-        spoken = _Spoken(result.passages)
+        spoken = _Spoken(result.passages, boxes or (lambda *_: ()))
         if not insufficient:
             prompt = _prompt(question, result.passages, embedder)
             yield from _proved(generator.stream(prompt), spoken)
@@ -138,6 +147,7 @@ class _Spoken:
     """What has been said so far. Sources are numbered anew, in the order they are cited."""
 
     passages: Sequence[Passage]
+    boxes: BoxesOf
 
     def __post_init__(self) -> None:
         self.statements: list[Statement] = []
@@ -156,13 +166,15 @@ class _Spoken:
 
     def _cite(self, passage: Passage, span: Span, pending: int) -> Citation:
         chunk = passage.chunk
+        start, end = chunk.start + span.start, chunk.start + span.end
         return Citation(
             id=len(self.citations) + pending + 1,
             chunk=chunk,
             quote=chunk.text[span.start : span.end],
-            start=chunk.start + span.start,
-            end=chunk.start + span.end,
+            start=start,
+            end=end,
             score=passage.score,
+            boxes=self.boxes(chunk, start, end),
         )
 
 

@@ -13,7 +13,11 @@ CarrelError                     1  500  INTERNAL_ERROR
 ├── SourceError                 1  422  UNREADABLE_SOURCE
 │   ├── UnsupportedFormat       1  415  UNSUPPORTED_FORMAT
 │   ├── EmptyDocument           1  422  EMPTY_DOCUMENT
-│   └── TooLarge                1  413  TOO_LARGE
+│   ├── NoTextLayer             1  422  NO_TEXT_LAYER
+│   ├── TooLarge                1  413  TOO_LARGE
+│   ├── ParserCrashed           1  422  PARSER_CRASHED
+│   └── BudgetExceeded          1  422  BUDGET_EXCEEDED
+├── WorkerUnavailable           1  503  WORKER_UNAVAILABLE
 ├── NoUsableAbstract            4  422  NO_USABLE_ABSTRACT
 ├── StoreUnavailable            1  503  STORE_UNAVAILABLE
 │   ├── LibraryBusy             1  503  LIBRARY_BUSY
@@ -23,6 +27,7 @@ CarrelError                     1  500  INTERNAL_ERROR
 ├── ModelNotInstalled           5  503  MODEL_NOT_INSTALLED
 │   └── ModelDamaged            5  503  MODEL_DAMAGED
 ├── ModelServerUnavailable      3  503  MODEL_SERVER_UNAVAILABLE
+│   └── ModelRefused            3  502  MODEL_REFUSED
 └── IndexStale                  6  409  INDEX_STALE
 
 A message names the thing and the value; the hint names the next step.
@@ -112,9 +117,34 @@ class EmptyDocument(SourceError):
     code = "EMPTY_DOCUMENT"
 
 
+class NoTextLayer(SourceError):
+    """A document of pictures only."""
+
+    code = "NO_TEXT_LAYER"
+
+
 class TooLarge(SourceError):
     code = "TOO_LARGE"
     http_status = 413
+
+
+class ParserCrashed(SourceError):
+    """What reads such files died of this one, or made no sense of it."""
+
+    code = "PARSER_CRASHED"
+
+
+class BudgetExceeded(SourceError):
+    """Reading a file takes more time or memory than it may."""
+
+    code = "BUDGET_EXCEEDED"
+
+
+class WorkerUnavailable(CarrelError):
+    """The process that files are read in cannot be started."""
+
+    code = "WORKER_UNAVAILABLE"
+    http_status = 503
 
 
 class NoUsableAbstract(CarrelError):
@@ -173,6 +203,13 @@ class ModelServerUnavailable(CarrelError):
     code = "MODEL_SERVER_UNAVAILABLE"
     exit_code = 3
     http_status = 503
+
+
+class ModelRefused(ModelServerUnavailable):
+    """A server answered that it will not; of another text it might."""
+
+    code = "MODEL_REFUSED"
+    http_status = 502
 
 
 class IndexStale(CarrelError):

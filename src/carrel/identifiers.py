@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 _DOI = re.compile(r"10\.\d{4,9}/\S+", re.IGNORECASE)
-_ADDRESS = re.compile(r"(?P<paper>.+)/(?:abstract|ch\d+/s\d+/p\d+|fig\d+)", re.DOTALL)
+_ADDRESS = re.compile(r"(?P<paper>.+)/(?:abstract|note|ch\d+/s\d+/p\d+|fig\d+)", re.DOTALL)
 _ARXIV = re.compile(
     r"(?<![\w./])(?:arxiv:\s*)?(?:(?P<archive>[a-z]+(?:-[a-z]+)?)(?:\.[a-z]{2})?/(?P<old>\d{7})|(?P<new>\d{4}\.\d{4,5}))"
     r"(?:v\d+)?(?![\w/]|\.\w)",
@@ -59,12 +59,17 @@ def slug(text: str) -> str:
 
 
 def unused(wanted: str, taken: set[str]) -> str:
-    """The id itself, or with the first free of `-2`, `-3` …"""
-    candidate, number = wanted, 1
-    while candidate in taken:
-        number += 1
-        candidate = f"{wanted}-{number}"
-    return candidate
+    """The id itself, or with a free number behind it: the first of `-2`, `-3` …, unless there are gaps in between."""
+    if wanted not in taken:
+        return wanted
+    # By doubling and halving, so that thousands of equal ids do not take forever.
+    last, free = 1, 2
+    while f"{wanted}-{free}" in taken:
+        last, free = free, 2 * free
+    while free - last > 1:
+        middle = (last + free) // 2
+        last, free = (middle, free) if f"{wanted}-{middle}" in taken else (last, middle)
+    return f"{wanted}-{free}"
 
 
 def paper_of(address: str) -> str:

@@ -10,6 +10,7 @@ An existing .bipartite/ directory is used as it is; what is Carrel's own goes un
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -54,8 +55,24 @@ class Layout:
         return self.cache / "embeddings"
 
     @property
+    def images(self) -> Path:
+        """Of the pictures that came inside papers' files."""
+        return self.cache / "images"
+
+    @property
     def lock(self) -> Path:
         return self.home / "write.lock"
+
+    def folder(self, named: str, *, confined: bool) -> Path | None:
+        """The folder that a setting names, from the library's own on; `confined`, only one that lies in it."""
+        own = self.root.parent
+        try:
+            chosen = own / os.path.expanduser(named)  # noqa: PTH111
+            inside = chosen.resolve().is_relative_to(own.resolve())
+        except (OSError, RuntimeError, ValueError):
+            # A name that no file can have, or links in a circle.
+            return None
+        return chosen if named and (inside or not confined) else None
 
     def relative(self, path: Path) -> str:
         """A path as it is remembered: from the library's folder on, when it lies there, so that both can move."""

@@ -12,67 +12,50 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from collections import Counter
+from contextlib import nullcontext
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from carrel import answer as answering
-from carrel import health, history, layout, likeness, locking, reading, registry, settings
+from carrel import health, history, layout, likeness, reading
 from carrel import search as searching
-from carrel.chunking import Limits
-from carrel.embedders.cache import EmbeddingCache
+from carrel.chunking import pages
+from carrel.embedders import cache_contents
 from carrel.errors import CarrelError, InvalidInput, PaperNotFound
 from carrel.files import write_atomically
-from carrel.ingest import adding, entries, indexing
+from carrel.ingest import adding, indexing, syncing
+from carrel.parts import Parts
+from carrel.reading import chunks, figures, naming, papers
 from carrel.references import jsonl
 from carrel.selecting import select
-from carrel.stores import Stores
+from carrel.stores import fits
 from carrel.telemetry import log
-from carrel.types import EVERYTHING, DoneEvent, Mode, Part, SearchResult
+from carrel.types import EVERYTHING, ChunkKind, DoneEvent, Mode, Part, SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from types import TracebackType
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from carrel.catalogs import PaperRow
-    from carrel.embedders import Embedder
+    from carrel.catalogs.locations import Location
+    from carrel.checking import Checked
+    from carrel.cited import Bibliography, CitedBy, Missing
+    from carrel.embedders.cache_contents import Entry
     from carrel.exporting import Appended
-    from carrel.generators import Generator
-    from carrel.layout import Layout
-    from carrel.parsers import Parser
-    from carrel.reading import ChunkView, PaperView
-    from carrel.references import Found
+    from carrel.opening import Opened
+    from carrel.reading import View
     from carrel.references.conflicts import Choose, Resolution
     from carrel.references.duplicates import Group
-    from carrel.rerankers import Reranker
     from carrel.selecting import Criteria
-    from carrel.types import AddReport, Answer, Event, Filter, Progress
+    from carrel.types import AddReport, Answer, Box, Chunk, Event, ExhibitKind, Filter, Progress
 
 
-class Library:
+class Library(Parts):
     """A researcher's papers and everything that can be asked of them.
 
     Opening is cheap: stores and models are opened by the first verb that needs them. One process writes at a time;
     others that want to wait their turn, and readers never wait. Use it in a `with` block, or call `close`.
     """
-
-    def __init__(
-        self,
-        place: Layout,
-        *,
-        overrides: Mapping[str, Any] | None = None,
-        embedder: Embedder | None = None,
-        generator: Generator | None = None,
-    ) -> None:
-        self.layout = place
-        self.settings, self.origins = settings.load(place.config, overrides)
-        if embedder is not None:
-            self.embedder = embedder
-        if generator is not None:
-            self.generator = generator
 
     @classmethod
     def init(cls, folder: str | Path = ".", **options: Any) -> Self:  # noqa: ANN401
@@ -88,43 +71,49 @@ class Library:
         """
         return cls(layout.find(Path(path)), **options)
 
-    def close(self) -> None:
-        if "stores" in self.__dict__:
-            self.stores.vectors.close()
-            self.stores.keywords.close()
-            self.stores.graph.close()
-            self.stores.catalog.close()
-            del self.stores
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    # What can be done with it
-
     def add(
         self,
-        *paths: str | Path,
+        *sources: str | Path,
         tags: tuple[str, ...] = (),
         paper_id: str = "",
         force: bool = False,
         dry_run: bool = False,
+        attached: bool = False,
         progress: Progress | None = None,
     ) -> AddReport:
-        """Take in references, texts and whole folders, and index what is new or changed."""
-        request = adding.Request(tuple(map(Path, paths)), tags, paper_id, force=force, dry_run=dry_run)
-        if dry_run:
-            return adding.add(request, self._workplace)
-        with self._writing(progress):
+        """Take in references, texts, whole folders and `zotero:`, and index what is new or changed.
+
+        `attached` takes in the files that the references name, too. A dry run tells in `details` what would happen.
+        """
+        root = self.pdf_root.folder
+        request = adding.Request(sources, tags, paper_id, force, dry_run, attached, root)
+        with self.workers, nullcontext() if dry_run else self._writing(progress):
             return adding.add(request, self._workplace, progress=progress)
+
+    def sync(
+        self, *, prune: bool = False, dry_run: bool = False, quiet: float = 0.0, progress: Progress | None = None
+    ) -> AddReport:
+        """Look again at all that `add` was pointed at, and add, update and retire what changed there.
+
+        `prune` retires also where everything is gone at once; files younger than `quiet` seconds are left alone.
+        """
+        request = syncing.Request(dry_run, prune, quiet, self.pdf_root.folder)
+        with self.workers, nullcontext() if dry_run else self._writing(progress):
+            return syncing.sync(request, self._workplace, progress=progress)
+
+    def sources(self) -> Sequence[Location]:
+        """What `sync` looks at."""
+        return self.stores.catalog.locations.all()
+
+    def forget(self, source: str | Path) -> str:
+        """Look at a source no longer; its papers stay. Returns it as it was remembered."""
+        with self._writing():
+            return syncing.forget(source, self._workplace)
 
     def remove(self, *paper_ids: str) -> list[str]:
         """Take papers out of the library and of refs.jsonl. The files they were read from stay where they are."""
         with self._writing():
+            was_current = self.index_state() == health.IndexState.READY
             rows = {row.reference.id: row for row in self.stores.catalog.papers(paper_ids)}
             for paper_id in paper_ids:
                 if paper_id not in rows:
@@ -135,6 +124,8 @@ class Library:
             if listed:
                 jsonl.drop(self.layout.refs, listed)
             self.stores.catalog.retire(list(rows))
+            if was_current:
+                health.remember(health.mark_of(self.layout.refs), self.layout.cache)
             self._settle()
             return list(rows)
 
@@ -146,8 +137,12 @@ class Library:
         limit: int | None = None,
         where: Filter = EVERYTHING,
         criteria: Criteria | None = None,
+        among: Collection[str] | None = None,
     ) -> SearchResult:
-        """The passages that best fit a question, of the papers whose records meet the criteria."""
+        """The passages that best fit a question, of the papers whose records meet the criteria.
+
+        `among` are the addresses of the only chunks that may be found.
+        """
         if criteria is not None:
             chosen = select(criteria, (row.reference for row in self.list()))
             where = replace(where, paper_ids=where.paper_ids & chosen if where.paper_ids else chosen)
@@ -155,9 +150,29 @@ class Library:
                 searching.check_query(query)
                 return SearchResult(query, Mode(mode), searching.strategy_of(Mode(mode)), ())
         wanted = self.settings.search.limit if limit is None else limit
-        result = self._search(query, Mode(mode), wanted, where)
+        result = self._search(query, Mode(mode), wanted, where, among)
         self._remember(secrets.token_hex(16), result)
         return result
+
+    def figures(
+        self,
+        query: str,
+        *,
+        kind: ExhibitKind | None = None,
+        mode: Mode | str = Mode.HYBRID,
+        limit: int | None = None,
+        where: Filter = EVERYTHING,
+        criteria: Criteria | None = None,
+    ) -> figures.FiguresFound:
+        """The figures, tables and algorithms, or those of one kind, that best fit a question."""
+        catalog, exhibits = self.stores.catalog, replace(where, kinds=frozenset({ChunkKind.EXHIBIT}))
+        among = figures.of_kind(kind, where.paper_ids, catalog) if kind else None
+        result = self.search(query, mode=mode, limit=limit, where=exhibits, criteria=criteria, among=among)
+        return figures.found(result, kind, catalog, self.pictures)
+
+    def around(self, shown: Iterable[Chunk]) -> Mapping[str, chunks.Around]:
+        """By address: what stands before and after each of these chunks in its section."""
+        return chunks.around(shown, self.stores.catalog)
 
     def ask(self, question: str, *, top_k: int | None = None, where: Filter = EVERYTHING) -> Answer:
         """An answer in which every statement is proved, or the word that the library does not have one."""
@@ -166,16 +181,26 @@ class Library:
     def stream(self, question: str, *, top_k: int | None = None, where: Filter = EVERYTHING) -> Iterator[Event]:
         """The same answer as it grows; the last event carries the whole."""
         options = self.settings.answer
-        result = self._search(question, Mode.HYBRID, options.top_k if top_k is None else top_k, where)
+        wanted = options.top_k if top_k is None else top_k
+        if wanted < 1:
+            raise InvalidInput(f"top_k must be a positive integer, got {wanted}")
+        result = self._search(question, Mode.HYBRID, wanted, where)
         events = answering.answer(
-            question, result=result, embedder=self.embedder, generator=self.generator, options=options
+            question,
+            result=result,
+            embedder=self.embedder,
+            generator=self.generator,
+            options=options,
+            boxes=self.boxes,
         )
         for event in events:
             if isinstance(event, DoneEvent):
                 self._remember(event.answer.query_id, result, event.answer)
             yield event
 
-    def semantic(self, query: str, *, limit: int = 10, threshold: float | None = None) -> likeness.SemanticResult:
+    def semantic(
+        self, query: str, *, limit: int = 10, threshold: float | None = None, where: Filter = EVERYTHING
+    ) -> likeness.SemanticResult:
         """Papers whose abstracts are about what the query is about, from a similarity on that suits the model."""
         searching.check_query(query)
         parts = self.stores
@@ -183,6 +208,7 @@ class Library:
             query,
             limit=limit,
             threshold=threshold,
+            where=where,
             embedder=self.embedder,
             vectors=parts.vectors,
             catalog=parts.catalog,
@@ -192,9 +218,18 @@ class Library:
         """The papers nearest to one of the library's own."""
         return likeness.similar(paper_id, limit=limit, vectors=self.stores.vectors, catalog=self.stores.catalog)
 
-    def show(self, address: str) -> PaperView | ChunkView:
-        """A paper with its outline, or a chunk with its neighbours."""
-        return reading.show(address, self.stores.catalog)
+    def show(self, address: str) -> View:
+        """A paper with its outline, a chapter, a section, a chunk with its neighbours, or a figure."""
+        return reading.show(address, self.stores.catalog, self.pictures)
+
+    def find(self, *names: str) -> Sequence[PaperRow]:
+        """The papers of these ids or titles; one that is unknown or not alone in having its title is an error."""
+        return naming.resolve_all(names, self.stores.catalog)
+
+    def boxes(self, chunk: Chunk, start: int | None = None, end: int | None = None) -> tuple[Box, ...]:
+        """Where on its pages a chunk stands, or `text[start:end]` of the text it is cut from."""
+        places = self.stores.catalog.places(chunk.paper_id, chunk.part)
+        return pages.boxes(places, chunk.start if start is None else start, chunk.end if end is None else end)
 
     def text(self, address: str) -> str:
         """The stored source text that citations at this address count their offsets in."""
@@ -204,10 +239,33 @@ class Library:
         """Every paper, in order of id."""
         return self.stores.catalog.papers()
 
-    def tags(self) -> dict[str, int]:
-        """How many papers have each tag, the most used first."""
-        counted = Counter(tag for row in self.list() for tag in row.reference.tags)
-        return dict(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))
+    def papers(self, wanted: papers.Wanted = papers.EVERY) -> papers.Listing:
+        """The papers that are wanted, with how much there is of each."""
+        by_refs = self._found().references if wanted.sort == papers.Sort.ADDED else ()
+        places = {reference.id: place for place, reference in enumerate(by_refs)}
+        return papers.listing(wanted, self.stores.catalog, places)
+
+    def tags(self, *names: str) -> dict[str, int]:
+        """How many of these papers, or of all, have each tag, the most used first."""
+        return papers.tags(names, self.stores.catalog)
+
+    def bibliography(self, name: str) -> Bibliography:
+        """What a paper cites, and which of it the library has."""
+        from carrel import cited
+
+        return cited.bibliography(self.find(name)[0].reference, self.stores.catalog)
+
+    def cited_by(self, name: str) -> CitedBy:
+        """The papers of the library that cite one of its own."""
+        from carrel import cited
+
+        return cited.cited_by(self.find(name)[0].reference, self.stores.catalog)
+
+    def missing(self, *, limit: int = 0) -> Missing:
+        """Works that several papers cite and the library does not have, the most cited first."""
+        from carrel import cited
+
+        return cited.missing(self.stores.catalog, limit=limit)
 
     def export(self, *paper_ids: str, style: str = "bibtex") -> str:
         """These papers, or all, as BibTeX or as CSL-JSON (`style="csl"`)."""
@@ -238,8 +296,7 @@ class Library:
             if groups:
                 jsonl.write(self.layout.refs, {group.primary.id: group.merged for group in groups})
                 jsonl.drop(self.layout.refs, {one.id for group in groups for one in group.duplicates})
-                found = self._found()
-                entries.put_references(found.references, self.stores, complete=not found.problems)
+                self._take_in_refs()
                 self._settle()
         return groups
 
@@ -259,97 +316,65 @@ class Library:
                 write_atomically(self.layout.refs, resolution.text.encode())
         return resolution
 
+    def check(self) -> Checked:
+        """What is wrong with refs.jsonl, the files it names and the curated graph. Nothing is changed."""
+        from carrel import checking
+
+        return checking.check(self.layout.refs, self.pdf_root)
+
+    def open_papers(
+        self, *paper_ids: str, recent: int | None = None, since: str | None = None, supplement: int | None = None
+    ) -> Opened:
+        """Show papers in the user's PDF reader: these, the last ones of refs.jsonl, or those new since a commit."""
+        from carrel import opening
+
+        references = {reference.id: reference for reference in self._found().references}
+        shelf = opening.Shelf(self.layout.refs, references, self._rows, self.layout.root.parent, self.pdf_root)
+        wanted = opening.Wanted(paper_ids, recent, since, supplement)
+        return opening.open_papers(wanted, shelf, reader=self.settings.pdf_reader)
+
     def build_index(self, *, force: bool = False, progress: Progress | None = None) -> health.IndexBuild:
         """Bring catalog and indexes to what refs.jsonl says; `force` makes them anew, embeddings included."""
         start = time.monotonic()
         with self._writing(progress):
-            found = self._found()
-            entries.put_references(found.references, self.stores, complete=not found.problems)
-            if force or self.stores.vectors.model != self.embedder.name:
+            found = self._take_in_refs()
+            if force or not fits(self.stores):
                 indexing.start_over(self.stores)
             else:
-                self._reopen_missing()
-            embedded = self._settle(progress, fresh=force)
+                self._reopen_missing(found)
+            settled = self._settle(progress, fresh=force)
             rows = self.stores.catalog.papers()
             skipped = sum(not indexing.has_meaning(row.reference, row.parts) for row in rows)
         return health.IndexBuild(
             papers_indexed=len(rows) - skipped,
             papers_skipped=skipped,
-            chunks_embedded=embedded,
+            chunks_embedded=settled.embedded,
             duration_seconds=round(time.monotonic() - start, 3),
             model=self.embedder.name,
             index_size_bytes=health.index_size(self.layout.cache),
-            failed=tuple(found.problems),
+            failed=(*found.problems, *settled.failed),
         )
 
     def check_index(self) -> health.IndexCheck:
         """Whether the indexes are what refs.jsonl and the catalog say they should be."""
-        return health.check(self._found(), self.stores, self.layout.cache)
+        return health.check(self._found(), self.stores, self.layout.cache, self.index_state())
 
-    # What it is made of
+    def cached(self, *, model: str = "", paper_id: str = "") -> Sequence[Entry]:
+        """What the embedding cache holds, of every model or one, of every paper or one."""
+        return cache_contents.entries(self.layout.embeddings, model=model, paper_id=paper_id)
 
-    @cached_property
-    def embedder(self) -> Embedder:
-        checked_in = {key for key, origin in self.origins.items() if origin == str(self.layout.config)}
-        models = self.settings.models
-        made: Embedder = registry.make(
-            "embedders",
-            self.settings.embedder,
-            threads=self.settings.threads or None,
-            folder=self.layout.root.parent,
-            cache=self.layout.cache / "models",
-            confined="embedder" in checked_in,
-            # The user's key goes to no server that only the library's config names.
-            api_key="" if "models.base_url" in checked_in else models.api_key.get_secret_value(),
-            **models.model_dump(exclude={"api_key", "allow_remote"}, exclude_defaults=True),
-        )
-        return made
+    def clear_cache(self, *, model: str = "", paper_id: str = "") -> Sequence[Entry]:
+        """Forget these embeddings, or all; returns what was there. The indexes stay as they are."""
+        with self._writing():
+            return cache_contents.clear(self.layout.embeddings, model=model, paper_id=paper_id)
 
-    @cached_property
-    def generator(self) -> Generator:
-        options = {"max_statements": self.settings.answer.max_statements}
-        made: Generator = registry.make("generators", self.settings.generator, **options)
-        return made
+    def index_state(self) -> health.IndexState:
+        """Whether the index is built, being built, ready or stale, told from its marks alone."""
+        return health.state_of(self.stores, self.layout)
 
-    @cached_property
-    def reranker(self) -> Reranker | None:
-        name = self.settings.reranker
-        made: Reranker | None = None if name == "none" else registry.make("rerankers", name)
-        return made
-
-    @cached_property
-    def stores(self) -> Stores:
-        cache, chosen = self.layout.cache, self.settings
-        model = {"model": self.embedder.name, "dim": self.embedder.dim}
-        return Stores(
-            catalog=registry.make("catalogs", chosen.catalog, path=self.layout.database),
-            vectors=registry.make("vectors", chosen.vectors, directory=cache / "vectors", **model),
-            keywords=registry.make("keywords", chosen.keywords, directory=cache / "keywords"),
-            graph=registry.make("graphs", chosen.graph, path=cache / "graph" / "graph.db"),
-            embedder=self.embedder,
-            cache=EmbeddingCache(self.layout.embeddings, model=self.embedder.name, dim=self.embedder.dim),
-        )
-
-    @cached_property
-    def parsers(self) -> Mapping[str, Parser]:
-        """The parser for each suffix."""
-        made: list[Parser] = [registry.make("parsers", name) for name in registry.names("parsers")]
-        return {suffix: parser for parser in made for suffix in parser.suffixes}
-
-    @property
-    def _workplace(self) -> adding.Workplace:
-        chunking, limits = self.settings.chunking, self.settings.ingest
-        return adding.Workplace(
-            stores=self.stores,
-            refs=self.layout.refs,
-            parsers=self.parsers,
-            relative=self.layout.relative,
-            limits=Limits(chunking.min_tokens, chunking.target_tokens, chunking.max_tokens),
-            longest=limits.max_document_characters,
-            batch=limits.batch_characters,
-        )
-
-    def _search(self, query: str, mode: Mode, limit: int, where: Filter) -> SearchResult:
+    def _search(
+        self, query: str, mode: Mode, limit: int, where: Filter, among: Collection[str] | None = None
+    ) -> SearchResult:
         stores = self.stores
         arms = {
             "vector": searching.vector_arm(self.embedder, stores.vectors),
@@ -357,7 +382,15 @@ class Library:
         }
         if mode == Mode.GRAPH or stores.graph.count():
             arms["graph"] = searching.graph_arm(stores.graph)
-        pipeline = searching.Pipeline(arms, stores.catalog, self.reranker, self.settings.search)
+        if among is not None:
+            arms = {name: figures.among(among, arm) for name, arm in arms.items()}
+        pipeline = searching.Pipeline(
+            arms,
+            stores.catalog,
+            self.reranker,
+            self.settings.search,
+            matches=lambda text, where: stores.keywords.matches(text, where=where),
+        )
         return searching.search(query, mode=mode, limit=limit, where=where, pipeline=pipeline)
 
     def _remember(self, query_id: str, result: SearchResult, answer: Answer | None = None) -> None:
@@ -371,18 +404,6 @@ class Library:
         except CarrelError as error:
             log("history", logging.WARNING, "query not recorded", reason=error.message)
 
-    def _found(self) -> Found:
-        """The library's own references, and the lines of refs.jsonl that are none."""
-        return adding.read_refs(self.layout.refs)
-
-    def _reopen_missing(self) -> None:
-        """Papers that an index lost, its directory deleted perhaps, are to be indexed again."""
-        checked = health.compare(self._found(), self.stores, self.layout.cache)
-        self.stores.catalog.reopen(checked.missing)
-
-    def _settle(self, progress: Progress | None = None, *, fresh: bool = False) -> int:
-        batch = self.settings.ingest.batch_characters
-        return indexing.settle(self.stores, batch=batch, progress=progress, fresh=fresh)
-
-    def _writing(self, progress: Progress | None = None) -> AbstractContextManager[None]:
-        return locking.held(self.layout.lock, timeout=self.settings.lock_timeout, progress=progress)
+    def _rows(self, paper_ids: Sequence[str]) -> Sequence[PaperRow]:
+        """What the catalog has of these papers; a library that was never indexed has none yet."""
+        return self.stores.catalog.papers(paper_ids) if self.layout.database.exists() else []

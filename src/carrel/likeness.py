@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from carrel.chunking import SHORTEST_ABSTRACT
 from carrel.errors import IndexNotFound, InvalidInput, NoUsableAbstract, PaperNotFound
+from carrel.identifiers import paper_of
 from carrel.types import ChunkKind, Filter
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST = 100
 _ABSTRACTS = Filter(kinds=frozenset({ChunkKind.ABSTRACT}))
+_KINDS = frozenset({ChunkKind.ABSTRACT, ChunkKind.NOTE})
 _MODERATE = 0.5
 """For a model nobody has measured."""
 _THRESHOLDS = {"all-MiniLM-L6-v2": 0.5, "granite-embedding-30m-english": 0.73}
@@ -32,6 +34,8 @@ class Likeness:
 
     reference: Reference
     similarity: float
+    matched: ChunkKind = ChunkKind.ABSTRACT
+    """What was near: the paper's abstract, or the reader's note on it."""
 
     def as_dict(self, *, abstract: bool) -> dict[str, Any]:
         reference = self.reference
@@ -42,7 +46,7 @@ class Likeness:
             "year": reference.published.year,
             "similarity": self.similarity,
         }
-        return {**shown, "abstract": reference.abstract} if abstract else shown
+        return {**shown, "abstract": reference.abstract, "matched": self.matched.value} if abstract else shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,8 @@ class SemanticResult:
     papers: tuple[Likeness, ...]
     threshold: float
     model: str
+    nearest: float | None = None
+    """How near the nearest paper is, whether that suffices or not; None when there is none."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -59,6 +65,7 @@ class SemanticResult:
             "total": len(self.papers),
             "threshold": self.threshold,
             "model": self.model,
+            "nearest": self.nearest,
         }
 
 
@@ -82,9 +89,16 @@ def default_threshold(model: str) -> float:
 
 
 def semantic(
-    query: str, *, limit: int, threshold: float | None, embedder: Embedder, vectors: VectorStore, catalog: Catalog
+    query: str,
+    *,
+    limit: int,
+    threshold: float | None,
+    where: Filter,
+    embedder: Embedder,
+    vectors: VectorStore,
+    catalog: Catalog,
 ) -> SemanticResult:
-    """Papers whose abstracts are about what the query is about."""
+    """Papers whose abstracts, or whose reader's notes, are about what the query is about."""
     _check_limit(limit)
     least = default_threshold(embedder.name) if threshold is None else threshold
     if not 0.0 <= least <= 1.0:
@@ -95,9 +109,11 @@ def semantic(
             f"the index holds vectors of {vectors.model!r}, but queries are embedded by {embedder.name!r}",
             hint=f"Set embedder back, or run 'carrel index build' to re-index with {embedder.name!r}.",
         )
-    hits = vectors.search(embedder.embed_query(query), limit=limit, where=_ABSTRACTS)
+    # A paper has at most two of these.
+    hits = vectors.search(embedder.embed_query(query), limit=2 * limit, where=replace(where, kinds=_KINDS))
     near = [hit for hit in hits if hit.score >= least]
-    return SemanticResult(query, _papers(near, catalog), least, vectors.model)
+    nearest = max(0.0, hits[0].score) if hits else None
+    return SemanticResult(query, _papers(near, catalog)[:limit], least, vectors.model, nearest)
 
 
 def similar(paper_id: str, *, limit: int, vectors: VectorStore, catalog: Catalog) -> SimilarResult:
@@ -127,9 +143,16 @@ def _vector_of(source: Reference, vectors: VectorStore) -> Vector:
 
 
 def _papers(hits: Sequence[Hit], catalog: Catalog) -> tuple[Likeness, ...]:
-    scores = {hit.address.removesuffix("/abstract"): hit.score for hit in hits}
-    found = {row.reference.id: row.reference for row in catalog.papers(list(scores))}
-    return tuple(Likeness(found[paper], max(0.0, score)) for paper, score in scores.items() if paper in found)
+    """Each paper once, by the better of its hits."""
+    best: dict[str, Hit] = {}
+    for hit in hits:
+        best.setdefault(paper_of(hit.address), hit)
+    found = {row.reference.id: row.reference for row in catalog.papers(list(best))}
+    return tuple(
+        Likeness(found[paper], max(0.0, hit.score), ChunkKind(hit.address.rpartition("/")[2]))
+        for paper, hit in best.items()
+        if paper in found
+    )
 
 
 def _check_limit(limit: int) -> None:

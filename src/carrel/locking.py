@@ -46,3 +46,19 @@ def _wait(lock: BaseFileLock, path: Path, timeout: float) -> None:
             f"another process is writing to {str(path.parent)!r}",
             hint=f"Waited {timeout:g} s (setting lock_timeout). Try again when it has finished.",
         ) from error
+
+
+def is_held(path: Path) -> bool:
+    """Whether somebody is writing at this moment."""
+    from filelock import FileLock, Timeout
+
+    if not path.exists():
+        return False
+    try:
+        with FileLock(path, timeout=0):
+            return False
+    except Timeout:
+        return True
+    except OSError:
+        # On a read-only disk nobody writes.
+        return False

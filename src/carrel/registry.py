@@ -26,7 +26,13 @@ BUILT_IN: dict[str, dict[str, str]] = {
     "catalogs": {"sqlite": "carrel.catalogs.sqlite:SqliteCatalog"},
     "rerankers": {"fused": "carrel.rerankers.fused:Fused"},
     "generators": {"extractive": "carrel.generators.extractive:Extractive"},
-    "parsers": {"markdown": "carrel.parsers.markdown:Markdown", "text": "carrel.parsers.text:PlainText"},
+    "parsers": {
+        "markdown": "carrel.parsers.markdown:Markdown",
+        "marker": "carrel.parsers.marker:Marker",
+        "pdf": "carrel.parsers.pdf:Pdf",
+        "text": "carrel.parsers.text:PlainText",
+        "xml": "carrel.parsers.xml:Xml",
+    },
 }
 """Seam → name → where the class is."""
 

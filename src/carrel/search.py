@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from carrel import fusion
 from carrel.errors import CarrelError, IndexNotFound, InvalidInput, StoreUnavailable
 from carrel.telemetry import log, timed
-from carrel.types import Candidate, Degradation, Filter, Fused, Mode, Passage, SearchResult, Strategy
+from carrel.types import QUOTABLE, Candidate, Degradation, Filter, Fused, Mode, Passage, SearchResult, Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     """Query, limit, filter → hits, best first."""
 
 LONGEST_QUERY = 2000
+_EVERY = 2**31
+"""More chunks than any library has."""
 _GRAPH_SEEDS = 5
 _GRAPH_HOPS = 2
 _STRATEGIES = {
@@ -46,7 +48,9 @@ def vector_arm(embedder: Embedder, vectors: VectorStore) -> Arm:
             )
         if not vectors.count():
             raise IndexNotFound("Semantic index not found. Run 'carrel index build' first")
-        return vectors.search(embedder.embed_query(query), limit=limit, where=where)
+        # A reader's note leads to papers by `semantic`, but proves nothing.
+        quotable = where if where.kinds else replace(where, kinds=QUOTABLE)
+        return vectors.search(embedder.embed_query(query), limit=limit, where=quotable)
 
     return find
 
@@ -76,32 +80,37 @@ class Pipeline:
     catalog: Catalog
     reranker: Reranker | None
     options: Options
+    matches: Callable[[str, Filter], int] | None = None
+    """How many chunks have any word of a query."""
 
 
 def search(query: str, *, mode: Mode, limit: int, where: Filter, pipeline: Pipeline) -> SearchResult:
-    """The passages that best fit a question, with every arm's word on each."""
+    """The passages that best fit a question, with every arm's word on each; all that match when the limit is 0."""
     check_query(query)
-    if limit < 1:
-        raise InvalidInput(f"limit must be a positive integer, got {limit}")
+    if limit < 0:
+        raise InvalidInput(f"limit must not be negative, got {limit}", hint="0 means all.")
     timings: dict[str, float] = {}
     with timed(timings, "total"):
         arms = {name: arm for name, arm in pipeline.arms.items() if mode in (Mode.HYBRID, name)}
         wanted = max(pipeline.options.candidates, 10 * limit)
-        rankings, degraded = _ask_arms(arms, query, wanted, where, pipeline.options.arm_timeout, timings)
+        asked = {name: _EVERY if limit == 0 and name in ("keyword", mode) else wanted for name in arms}
+        rankings, degraded = _ask_arms(arms, query, asked, where, pipeline.options.arm_timeout, timings)
         with timed(timings, "fusion"):
-            fused = _fuse(rankings, pipeline.options)[:wanted]
+            fused = _fuse(rankings, pipeline.options)[: wanted if limit else None]
         with timed(timings, "catalog"):
             candidates = _candidates(fused, pipeline.catalog.chunks([one.address for one in fused]))
         with timed(timings, "rerank"):
             passages = _rerank(query, candidates, pipeline.reranker, degraded)
     strategy = _strategy(frozenset(rankings), degraded)
     counts = {name: len(hits) for name, hits in rankings.items()}
+    matched = pipeline.matches(query, where) if pipeline.matches and "keyword" in rankings else None
     log("search", logging.INFO, "searched", strategy=strategy.value, hits=counts, milliseconds=timings)
     return SearchResult(
         query=query,
         mode=mode,
         strategy=strategy,
-        passages=tuple(passages[:limit]),
+        passages=tuple(passages[: limit or None]),
+        matched=matched,
         degraded=tuple(degraded),
         timings=timings,
         counts=counts,
@@ -123,7 +132,12 @@ def check_query(query: str) -> None:
 
 
 def _ask_arms(
-    arms: Mapping[str, Arm], query: str, limit: int, where: Filter, timeout: float, timings: dict[str, float]
+    arms: Mapping[str, Arm],
+    query: str,
+    limits: Mapping[str, int],
+    where: Filter,
+    timeout: float,
+    timings: dict[str, float],
 ) -> tuple[dict[str, list[Hit]], list[Degradation]]:
     """Every arm at once; one that fails or is late is reported, and none is waited for longer than the deadline."""
     outcomes: dict[str, list[Hit] | BaseException] = {}
@@ -131,7 +145,7 @@ def _ask_arms(
     def run(name: str, arm: Arm) -> None:
         with timed(timings, name):
             try:
-                outcomes[name] = arm(query, limit, where)
+                outcomes[name] = arm(query, limits[name], where)
             except BaseException as error:
                 outcomes[name] = error
 

@@ -7,7 +7,7 @@ import ipaddress
 import os
 import tomllib
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -22,8 +22,16 @@ if TYPE_CHECKING:
 _PREFIX = "CARREL_"
 _NOT_SETTINGS = frozenset({"CARREL_LIBRARY"})
 LIBRARY_VARIABLE = "CARREL_LIBRARY"
-_PERSONAL = frozenset({"models.api_key", "models.allow_remote"})
+_PERSONAL = frozenset({"models.api_key", "models.allow_remote", "pdf_reader", "ingest.isolate"})
 """Taken from the user's own config and the environment only: a library's config travels with the library."""
+_CONFINED = frozenset({"pdf_root", "ingest.papers_embed_cache", "ingest.papers_datalab_cache"})
+"""Folders. A library's config may name only those inside the library's own."""
+_OF_PAPERS = {
+    "PAPERS_EMBED_CACHE_DIR": "ingest.papers_embed_cache",
+    "PAPERS_DATALAB_CACHE_DIR": "ingest.papers_datalab_cache",
+}
+"""Variables of papers-rag, so that its caches are found where its user has put them."""
+_SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL")
 
 
 class _Section(BaseModel):
@@ -74,6 +82,23 @@ class Ingest(_Section):
         default=400_000,
         ge=1,
         description="How much text is embedded and committed together; what an interruption may cost.",
+    )
+    isolate: bool = Field(
+        default=True,
+        description="Read files in a process of its own, so that a broken one costs only itself; "
+        "only from your own config or `CARREL_INGEST__ISOLATE`.",
+    )
+    parse_seconds: float = Field(default=120.0, gt=0, le=86_400, description="Seconds that reading one file may take.")
+    parse_megabytes: int = Field(
+        default=2048, ge=256, le=1_048_576, description="Memory that reading one file may take, in MB; not on Windows."
+    )
+    papers_embed_cache: str = Field(
+        default="",
+        description="A papers-rag embedding cache to take vectors from; `PAPERS_EMBED_CACHE_DIR` names one, too.",
+    )
+    papers_datalab_cache: str = Field(
+        default="",
+        description="A papers-rag DataLab cache to take papers from; `PAPERS_DATALAB_CACHE_DIR` names one, too.",
     )
 
 
@@ -134,6 +159,14 @@ class Settings(_Section):
     log_level: Literal["off", "debug", "info", "warning", "error"] = Field(
         default="off", description="Least level of the log on stderr."
     )
+    pdf_root: str = Field(
+        default="", description="Folder in which the references' files are found; if empty, the library's own."
+    )
+    pdf_reader: str = Field(
+        default="system",
+        description="Program that opens PDFs: `system`, `skim`, `zathura`, `evince`, `okular` or a program's path; "
+        "only from your own config or `CARREL_PDF_READER`.",
+    )
     search: Search = Search()
     answer: Answer = Answer()
     chunking: Chunking = Chunking()
@@ -169,6 +202,9 @@ def load(library_config: Path | None = None, flags: Mapping[str, Any] | None = N
     settings = _validated(values, origins)
     if origins.get("models.base_url") == str(library_config):
         _check_consent(settings.models.base_url, allowed=settings.models.allow_remote)
+    for key in sorted(_CONFINED):
+        if origins.get(key) == str(library_config):
+            _check_inside(key, _value(settings, key))
     return settings, origins
 
 
@@ -194,6 +230,8 @@ def assign(path: Path, key: str, text: str) -> Any:  # noqa: ANN401
     value = _value(settings, key)
     if key == "models.base_url":
         _check_consent(value, allowed=load()[0].models.allow_remote)
+    if key in _CONFINED:
+        _check_inside(key, value)
     document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
     section, _, name = key.rpartition(".")
     table = document.setdefault(section, tomlkit.table()) if section else document
@@ -228,6 +266,20 @@ def wants_colour() -> bool:
     return not os.environ.get("NO_COLOR")
 
 
+def has_display() -> bool:
+    """Whether a Unix session has a screen to open windows on."""
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def environment_without_secrets() -> dict[str, str]:
+    """The environment for a process that need not know Carrel's settings, nor any key."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(_PREFIX) and not any(word in name.upper() for word in _SECRET_WORDS)
+    }
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         return dict(_flat(tomllib.loads(path.read_text(encoding="utf-8")), ""))
@@ -236,9 +288,10 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _environment() -> dict[str, str]:
-    """`CARREL_SEARCH__LIMIT=5` sets search.limit."""
+    """`CARREL_SEARCH__LIMIT=5` sets search.limit. Carrel's own names win over those of papers-rag."""
+    papers = {key: os.environ[name] for name, key in _OF_PAPERS.items() if os.environ.get(name)}
     named = {key: value for key, value in os.environ.items() if key.startswith(_PREFIX) and key not in _NOT_SETTINGS}
-    return {key.removeprefix(_PREFIX).lower().replace("__", "."): value for key, value in named.items()}
+    return papers | {key.removeprefix(_PREFIX).lower().replace("__", "."): value for key, value in named.items()}
 
 
 def _flat(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
@@ -281,6 +334,16 @@ def _check_consent(url: str, *, allowed: bool) -> None:
         raise InvalidInput(
             f"this library's config would send its texts to another machine: models.base_url = {url!r}",
             hint=f"If you want that, set models.allow_remote = true in your own config {str(user_config())!r}.",
+        )
+
+
+def _check_inside(key: str, folder: str) -> None:
+    """By its look alone; where links lead is seen when the folder is used."""
+    path = PureWindowsPath(folder)  # Knows both kinds of slashes, and drives.
+    if path.drive or path.root or folder.startswith("~") or ".." in path.parts:
+        raise InvalidInput(
+            f"this library's config names a folder outside of the library: {key} = {folder!r}",
+            hint=f"Name one in the library's folder, or set {key} in your own config {str(user_config())!r}.",
         )
 
 

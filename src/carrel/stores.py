@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from carrel.embedders.cache import EmbeddingCache
     from carrel.graphs import GraphStore
     from carrel.keywords import KeywordIndex
+    from carrel.pictures import Pictures
     from carrel.vectors import VectorStore
 
 
@@ -24,3 +25,9 @@ class Stores:
     graph: GraphStore
     embedder: Embedder
     cache: EmbeddingCache
+    pictures: Pictures
+
+
+def fits(stores: Stores) -> bool:
+    """Whether the vectors that are stored are of the embedder's kind."""
+    return (stores.vectors.model, stores.vectors.dim) == (stores.embedder.name, stores.embedder.dim)

@@ -8,10 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from carrel.catalogs import Catalog, Entry, QueryRecord, Unfinished
+from carrel.catalogs import Catalog, CitationRow, Embedding, Entry, ExhibitRow, QueryRecord, Unfinished
+from carrel.catalogs.locations import KnownEntry, KnownFile, Location, Locations
 from carrel.catalogs.sqlite import SqliteCatalog
 from carrel.testing import MemoryCatalog
-from carrel.types import Author, Chunk, ChunkKind, Document, Origin, Part, Published, Reference
+from carrel.types import (
+    Author,
+    Box,
+    Chunk,
+    ChunkKind,
+    Cited,
+    Document,
+    Exhibit,
+    ExhibitKind,
+    Origin,
+    Part,
+    Place,
+    Published,
+    Reference,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,6 +71,7 @@ FULL_CHUNK = Chunk(
     has_table=True,
     page_start=3,
     page_end=4,
+    exhibits=("smith2020/fig1", "smith2020/fig2"),
 ).with_facts(FULL_REFERENCE)
 FULL_DOCUMENT = Document("smith2020", Part.BODY, "the text\nof it", "digest", "papers/smith.md", "markdown")
 
@@ -125,7 +141,8 @@ def test_it_is_a_catalog_and_empty_at_first(catalog: Catalog) -> None:
     assert (catalog.papers(), catalog.chunks(["a"]), catalog.chunks_of(["a"])) == ([], [], [])
     assert (catalog.addresses(), catalog.digests(), catalog.sources()) == (set(), {}, {})
     assert catalog.document("a", Part.BODY) is None
-    assert catalog.unfinished() == Unfinished({}, ())
+    assert (catalog.exhibits(["a"]), catalog.places("a", Part.BODY), catalog.citations()) == ([], (), [])
+    assert (catalog.unfinished(), catalog.embeddings()) == (Unfinished({}, ()), {})
 
 
 def test_every_field_comes_back_as_it_went_in(catalog: Catalog) -> None:
@@ -214,6 +231,89 @@ def test_a_retired_paper_that_is_put_again_is_pending(catalog: Catalog) -> None:
     assert states(catalog) == {"a": "pending"}
 
 
+def test_files_move_all_at_once_and_nothing_else_about_their_papers_changes(catalog: Catalog) -> None:
+    names = ("a", "b", "c")
+    catalog.put([entry(name, Part.BODY, f"text of {name}", source=f"{name}.md") for name in names])
+    catalog.activate(names)
+    before = catalog.chunks_of(names)
+    catalog.move({"a.md": "b.md", "b.md": "new/a.md", "gone.md": "c.md"})
+    assert catalog.sources() == {"b.md": "a", "new/a.md": "b", "c.md": "c"}
+    assert (states(catalog), catalog.chunks_of(names)) == (dict.fromkeys(names, "active"), before)
+
+
+# Locations
+
+FOLDER = Location("papers", folder=True, tags=("thesis", "graphs"), attached=True)
+ZOTERO = Location("zotero:groups/7")
+FILES = [
+    KnownFile("papers/a.md", "papers", "digest", "12:3:4", "a"),
+    KnownFile("papers/lib.bib", "papers", "other", "9"),
+    KnownFile("zotero:groups/7", "zotero:groups/7"),
+]
+ENTRIES = [KnownEntry("d1", "x", '{"id": "x"}'), KnownEntry("d2", "y", '{"id": "y"}'), KnownEntry("d3", "x", "{}")]
+
+
+@pytest.fixture
+def locations(catalog: Catalog) -> Locations:
+    """Two locations, three things found there, and what a .bib file lists."""
+    catalog.locations.put(ZOTERO)
+    catalog.locations.put(FOLDER)
+    catalog.locations.put_files(FILES)
+    catalog.locations.put_entries("papers/lib.bib", ENTRIES)
+    return catalog.locations
+
+
+def test_a_catalog_knows_no_locations_at_first(catalog: Catalog) -> None:
+    shelf = catalog.locations
+    assert isinstance(shelf, Locations)
+    assert (shelf.all(), shelf.files(), shelf.entries("a.bib"), shelf.records("a.bib", ["d"])) == ([], {}, {}, [])
+    assert shelf.papers_listed() == {}
+    shelf.forget("papers")
+    shelf.forget_files(["papers/a.md"])
+    shelf.forget_entries("papers/a.md", ["d1"])
+
+
+def test_locations_come_back_as_they_went_in_and_a_put_replaces(locations: Locations) -> None:
+    assert locations.all() == [FOLDER, ZOTERO]
+    locations.put(Location("papers", folder=True))
+    assert locations.all() == [Location("papers", folder=True), ZOTERO]
+    assert list(locations.files().values()) == FILES
+
+
+def test_known_files_come_back_as_they_went_in_and_a_put_replaces_without_losing_entries(locations: Locations) -> None:
+    assert locations.files() == {file.path: file for file in FILES}
+    changed = replace(FILES[1], digest="third")
+    locations.put_files([changed])
+    assert locations.files()["papers/lib.bib"] == changed
+    assert locations.entries("papers/lib.bib") == {"d1": "x", "d2": "y", "d3": "x"}
+
+
+def test_entries_are_added_to_and_forgotten_one_by_one(locations: Locations) -> None:
+    assert locations.records("papers/lib.bib", {"d3", "d1", "d9"}) == [ENTRIES[0], ENTRIES[2]]
+    locations.put_entries("papers/lib.bib", [KnownEntry("d2", "z", "{}")])
+    locations.put_entries("zotero:groups/7", [KnownEntry("d1", "x", "{}")])
+    locations.forget_entries("papers/lib.bib", ["d3"])
+    assert locations.entries("papers/lib.bib") == {"d1": "x", "d2": "z"}
+    assert locations.papers_listed() == {
+        "x": frozenset({"papers/lib.bib", "zotero:groups/7"}),
+        "z": frozenset({"papers/lib.bib"}),
+    }
+
+
+def test_a_forgotten_location_takes_along_what_was_found_there(locations: Locations) -> None:
+    locations.forget("papers")
+    assert (locations.all(), list(locations.files()), locations.papers_listed()) == ([ZOTERO], ["zotero:groups/7"], {})
+    locations.forget_files(["zotero:groups/7"])
+    assert locations.files() == {}
+
+
+def test_papers_come_and_go_without_touching_the_locations(catalog: Catalog, locations: Locations) -> None:
+    catalog.put([entry("a", Part.BODY, "text", source="papers/a.md")])
+    catalog.retire(["a"])
+    catalog.remove(["a"])
+    assert locations.files()["papers/a.md"].paper_id == "a"
+
+
 def test_unknown_ids_are_no_error(catalog: Catalog) -> None:
     catalog.put([entry("a")])
     for verb in (catalog.activate, catalog.retire, catalog.remove, catalog.reopen):
@@ -262,6 +362,74 @@ def test_digests_are_by_paper_and_part_and_sources_by_file(catalog: Catalog) -> 
         ("b", Part.BODY): "digest of b body",
     }
     assert catalog.sources() == {"x/a.md": "a", "b.md": "b"}
+
+
+FIGURE = Exhibit(
+    ExhibitKind.FIGURE, 0, 8, "Figure 1", "Figure 1: ‘It’", "a line", "img/a.png", Box(2, 1.25, 2.5, 30.0, 40.75)
+)
+TABLE = Exhibit(ExhibitKind.TABLE, 9, 11, caption="Numbers")
+
+
+def illustrated(paper_id: str, *cited: Cited) -> Entry:
+    """A paper with two exhibits, a bibliography and places."""
+    whole = entry(paper_id, Part.BODY, "the text of it")
+    shown = tuple(
+        replace(whole.chunks[0], address=f"{paper_id}/fig{n}", start=one.start, end=one.end, position=n)
+        for n, one in enumerate((FIGURE, TABLE), start=1)
+    )
+    places = (Place(0, 8, Box(1, 10.0, 20.5, 300.25, 31.0)), Place(8, 14, Box(2, 10.0, 20.0, 300.0, 31.0)))
+    return replace(whole, chunks=(*whole.chunks, *shown), exhibits=(FIGURE, TABLE), cited=cited, places=places)
+
+
+def test_exhibits_and_places_come_back_as_they_went_in_and_go_with_their_text(catalog: Catalog) -> None:
+    one = illustrated("a")
+    catalog.put([one, illustrated("b")])
+    assert catalog.exhibits(["a"]) == [ExhibitRow("a/fig1", "a", FIGURE), ExhibitRow("a/fig2", "a", TABLE)]
+    assert [row.address for row in catalog.exhibits(["b", "a"])] == ["a/fig1", "a/fig2", "b/fig1", "b/fig2"]
+    assert catalog.places("a", Part.BODY) == one.places
+    catalog.put([entry("a", Part.BODY, "another text")])
+    assert (catalog.exhibits(["a"]), catalog.places("a", Part.BODY)) == ([], ())
+    catalog.retire(["b"])
+    assert catalog.exhibits(["b"]) == []
+
+
+def test_a_bibliography_knows_which_of_its_works_the_library_has(catalog: Catalog) -> None:
+    by_doi = Cited("[1] Some words.", title="Another title altogether", doi="10.1000/ABC", year=2020)
+    by_title = Cited("[2] Title of the second", title="TITLE OF: the second!", year=1999)
+    other_doi = Cited("[3] x", title="Unheard of title of mine", doi="10.1000/other")
+    short = Cited("[4] y", title="Title")
+    preprint = Cited("[5] z", title="On Everything, really", doi="10.1000/preprint")
+    named = replace(FULL_REFERENCE, title="On “Everything”, really")
+    catalog.put([Entry(named, FULL_DOCUMENT, ()), entry("the second"), entry("short")])
+    catalog.put([illustrated("a", by_doi, by_title, other_doi, short, preprint)])
+    assert catalog.citations(["a"]) == [
+        CitationRow("a", 0, by_doi, "smith2020"),
+        CitationRow("a", 1, by_title, "the second"),
+        CitationRow("a", 2, other_doi),
+        CitationRow("a", 3, short),
+        CitationRow("a", 4, preprint),
+    ]
+    assert catalog.citations() == catalog.citations(["a"])
+    catalog.retire(["smith2020"])
+    assert catalog.citations(["a"])[0].known_as == ""
+    catalog.remove(["a"])
+    assert catalog.citations() == []
+
+
+def test_what_was_embedded_is_remembered_until_it_is_embedded_anew_or_gone(catalog: Catalog) -> None:
+    catalog.put([entry("a", Part.ABSTRACT, "x"), entry("b", Part.ABSTRACT, "y")])
+    catalog.activate(["a", "b"], [Embedding("a", "model", "hash a"), Embedding("b", "model", "hash b")])
+    kept = catalog.embeddings()
+    assert {(one.paper_id, one.model_name, one.abstract_hash) for one in kept.values()} == {
+        ("a", "model", "hash a"),
+        ("b", "model", "hash b"),
+    }
+    assert kept["a"].indexed_at > 1_700_000_000
+    catalog.activate(["a"], [Embedding("a", "other", "hash c")])
+    catalog.activate(["b"])
+    assert {key: one.model_name for key, one in catalog.embeddings().items()} == {"a": "other"}
+    catalog.remove(["a"])
+    assert catalog.embeddings() == {}
 
 
 def test_papers_are_in_order_of_id(catalog: Catalog) -> None:

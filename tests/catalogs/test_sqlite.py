@@ -61,9 +61,30 @@ def execute(path: Path, sql: str) -> object:
 
 def test_a_new_file_is_brought_to_this_version(path: Path) -> None:
     SqliteCatalog(path).close()
-    assert tables(path) == {"meta", "papers", "documents", "chunks", "rag_queries", "retrieval_metrics"}
-    assert execute(path, "PRAGMA user_version") == 1
+    kept = {"meta", "papers", "documents", "chunks", "rag_queries", "retrieval_metrics"}
+    locations = {"locations", "known_files", "known_entries"}
+    assert tables(path) == kept | {"embedding_metadata", "exhibits", "citations"} | locations
+    assert execute(path, "PRAGMA user_version") == 3
     assert execute(path, "PRAGMA journal_mode") == "wal"
+
+
+def test_a_file_of_the_first_version_is_brought_to_this_one_with_all_it_holds(path: Path) -> None:
+    first = (Path(carrel.__file__).parent / "catalogs/migrations/0001_papers_and_history.sql").read_text("utf-8")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(f"{first} PRAGMA user_version = 1;")
+        connection.execute(
+            "INSERT INTO papers VALUES ('a', 'T', 0, '', '{\"id\":\"a\",\"title\":\"T\"}', 1, 'active', 'x', 'x')"
+        )
+        connection.execute("INSERT INTO documents VALUES ('a', 'body', 'text', 'd', 'a.md', 'markdown', '')")
+        connection.execute(
+            "INSERT INTO chunks VALUES ('a/ch0/s0/p0','a','body','passage','text',0,4,0,0,0,'[]','en',1,0,0,0,NULL,NULL)"
+        )
+        connection.commit()
+    with closing(SqliteCatalog(path)) as catalog:
+        assert [(row.reference.title, row.indexed, row.chunk_count) for row in catalog.papers()] == [("T", True, 1)]
+        (chunk,) = catalog.chunks(["a/ch0/s0/p0"])
+        assert (chunk.text, chunk.exhibits, catalog.places("a", Part.BODY)) == ("text", (), ())
+    assert execute(path, "PRAGMA user_version") == 3
 
 
 def test_what_was_put_is_there_when_it_is_opened_again(path: Path) -> None:
@@ -87,7 +108,7 @@ def test_the_salt_outlives_the_process(path: Path) -> None:
 def test_a_catalog_of_a_newer_version_is_refused_untouched(path: Path) -> None:
     SqliteCatalog(path).close()
     execute(path, "PRAGMA user_version = 99")
-    with pytest.raises(LibraryTooNew, match="version 99, this one knows 1") as caught:
+    with pytest.raises(LibraryTooNew, match="version 99, this one knows 3") as caught:
         SqliteCatalog(path)
     assert caught.value.hint == "Upgrade Carrel: pip install --upgrade carrel."
     assert execute(path, "PRAGMA user_version") == 99

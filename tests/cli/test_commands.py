@@ -44,14 +44,51 @@ def test_a_failed_line_is_named_on_stderr_and_the_good_ones_kept(carrel: Carrel,
 
 def test_a_dry_run_changes_nothing(library: Carrel, tmp_path: Path) -> None:
     (tmp_path / "note.md").write_text("A note.")
-    assert library("add", "note.md", "--dry-run").out == "Would add 1 new, 0 updated, 0 unchanged\n"
+    assert library("add", "note.md", "--dry-run").out == (
+        "Would add 1 new, 0 updated, 0 unchanged\n  add     note  note  (new)\n"
+    )
     assert library("list", "--json").json["total"] == 60
+
+
+def test_a_dry_run_tells_the_first_papers_and_how_many_more(library: Carrel, tmp_path: Path) -> None:
+    entries = "\n".join(f"@misc{{k{number}, title={{Title {number}}}}}" for number in range(23))
+    (tmp_path / "lib.bib").write_text(f"{entries}\n@misc{{k0, title={{Title 0}}}}")
+    told = library("add", "lib.bib", DEMO / "refs.jsonl", "--dry-run").out.splitlines()
+    assert (told[0], len(told)) == ("Would add 23 new, 0 updated, 61 unchanged", 22)
+    assert (told[1], told[-1]) == ("  add     k0  Title 0  (new)", "  … 4 more")
+    details = library("add", "lib.bib", "--dry-run", "--json").json["details"]
+    assert details[-1] == {"id": "k0", "action": "skip", "title": "Title 0", "reason": "duplicate_in_batch"}
+    assert len(details) == 24
+
+
+def test_attached_files_are_counted_with_the_command_that_takes_them_in(library: Carrel, tmp_path: Path) -> None:
+    (tmp_path / "my refs").mkdir()
+    (tmp_path / "my refs" / "lib.bib").write_text("@misc{k, title={T}, file={k.md}}")
+    (tmp_path / "my refs" / "k.md").write_text("# T\n\nWords about quarks.")
+    offered = library("add", "my refs/lib.bib").out.splitlines()
+    assert offered[-1] == "1 attached file could be taken in, too: carrel add 'my refs/lib.bib' --attached"
+    dry = library("add", "my refs/lib.bib", "--attached", "--dry-run").out.splitlines()
+    assert dry[-1] == "Would take in 1 attached file"
+    taken = library("add", "my refs/lib.bib", "--attached", "--json").json
+    assert (taken["papers"], taken["attached"]) == (["k"], [])
+    assert "Words about quarks." in library("show", "k/ch1/s0/p0").out
+
+
+def test_an_address_that_may_not_be_asked_is_named_and_the_rest_is_kept(carrel: Carrel, tmp_path: Path) -> None:
+    carrel("init")
+    (tmp_path / "lib.bib").write_text("@misc{k, title={T}}")
+    added = carrel("add", "https://example.org/lib.bib", "lib.bib")
+    assert (added.code, added.out.splitlines()[0]) == (1, "Added 1 new, 0 updated, 0 unchanged")
+    assert added.err.splitlines()[-1] == (
+        "Failed: https://example.org/lib.bib: 'example.org' is not this machine: "
+        "of the network only Zotero at localhost is asked"
+    )
 
 
 def test_list_says_how_many_there_are(library: Carrel) -> None:
     listed = library("list", "--limit", "2")
     assert len(listed.out.splitlines()) == 2
-    assert "60 papers (showing 2; use --limit to see more)" in listed.err
+    assert listed.err == "Showing 2 of 60 papers; --limit 0 shows all.\n"
     paper = library("list", "--limit", "1", "--json").json["papers"][0]
     assert {
         "id",
@@ -62,7 +99,8 @@ def test_list_says_how_many_there_are(library: Carrel) -> None:
         "doi",
         "tags",
         "parts",
-        "chunks",
+        "chunk_count",
+        "figure_count",
         "listed",
         "indexed",
     } <= paper.keys()
@@ -79,9 +117,10 @@ def test_show_prints_paper_chunk_and_source_text(library: Carrel) -> None:
     paper = library("show", "karpukhin-etal-2020-dense", "--json").json
     assert (paper["kind"], paper["title"]) == ("paper", "Dense Passage Retrieval for Open-Domain Question Answering")
     chunk = library("show", "karpukhin-etal-2020-dense/abstract", "--json").json
-    assert (chunk["kind"], chunk["position"], chunk["total"], chunk["previous"]) == ("chunk", 0, 1, None)
+    assert (chunk["kind"], chunk["chunk_kind"], chunk["previous"], chunk["next"]) == ("chunk", "abstract", None, None)
+    assert (chunk["position"]["total_chunks_in_section"], chunk["position"]["total_chapters_in_paper"]) == (1, 0)
     text = library("show", "karpukhin-etal-2020-dense", "--text").out
-    assert text == chunk["text"] == paper["abstract"]
+    assert text[chunk["start"] : chunk["end"]] == chunk["text"] == paper["abstract"]
     assert library("show", "nobody").code == 1
 
 
@@ -141,7 +180,7 @@ def test_nothing_found_is_no_error(library: Carrel) -> None:
         (("search", "x", "--section", "1"), "section requires chapter"),
         (("search", "x", "--chapter", "1"), "chapter requires paper"),
         (("search", "x", "--year", "soon"), "--year 'soon' is not a year or a range"),
-        (("search", "x", "--limit", "0"), "Invalid value for '--limit'"),
+        (("search", "x", "--limit", "-1"), "Invalid value for '--limit'"),
         (("search",), "Missing argument 'QUERY'."),
         (("ask", " "), "Search query cannot be empty"),
         (("frobnicate",), "No such command 'frobnicate'."),
@@ -249,7 +288,7 @@ def test_every_command_takes_json_and_explains_itself(carrel: Carrel) -> None:
     for path in command_paths():
         explained = carrel(*path, "--help")
         assert explained.code == 0
-        assert "--json" in explained.out or path in {(), ("index",), ("config",)}
+        assert "--json" in explained.out or path in {(), ("index",), ("config",), ("cache",)}
 
 
 def test_an_interruption_is_exit_code_130_and_loses_nothing(

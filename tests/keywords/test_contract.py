@@ -67,6 +67,15 @@ def test_it_is_a_keyword_index_and_empty_at_first(index: KeywordIndex) -> None:
     assert (index.count(), index.addresses(), found(index, "anything")) == (0, set(), [])
 
 
+def test_matches_counts_what_a_search_without_limit_finds(index: KeywordIndex) -> None:
+    put_texts(index, "dense retrieval", "sparse retrieval", "nothing of the kind")
+    assert index.matches("retrieval of the dense kind", where=EVERYTHING) == 3
+    assert index.matches("retrieval", where=EVERYTHING) == 2
+    assert index.matches("retrieval", where=Filter(paper_ids=frozenset({"paper1"}))) == 1
+    assert (index.matches("absent", where=EVERYTHING), index.matches("?!", where=EVERYTHING)) == (0, 0)
+    assert len(index.search("retrieval", limit=2**31, where=EVERYTHING)) == 2
+
+
 @pytest.mark.parametrize(
     ("query", "text"),
     [

@@ -12,7 +12,10 @@ from hypothesis import strategies as some
 from carrel.errors import EmptyDocument, SourceError
 from carrel.parsers import Parser, Source
 from carrel.parsers.markdown import Markdown
+from carrel.parsers.marker import Marker
+from carrel.parsers.pdf import Pdf
 from carrel.parsers.text import PlainText
+from carrel.parsers.xml import Xml
 from carrel.types import BlockKind, Paper
 
 TEXT = "A Title\n\nFirst paragraph\nof two lines.\n\n   Second, indented a little.\n\n- an item\n- another\n"
@@ -28,6 +31,13 @@ PIECES = (
 
 @pytest.fixture(scope="module", params=[Markdown, PlainText])
 def parser(request: pytest.FixtureRequest) -> Parser:
+    made: Parser = request.param()
+    return made
+
+
+@pytest.fixture(scope="module", params=[Markdown, Marker, Pdf, PlainText, Xml])
+def any_parser(request: pytest.FixtureRequest) -> Parser:
+    """Those of formats that are no text, too."""
     made: Parser = request.param()
     return made
 
@@ -51,11 +61,11 @@ def assert_in_order(paper: Paper) -> None:
     assert all(piece.strip() for piece in pieces(paper))
 
 
-def test_it_is_a_parser_with_a_name_and_suffixes(parser: Parser) -> None:
-    assert isinstance(parser, Parser)
-    assert parser.name
-    assert all(suffix.startswith(".") and suffix == suffix.lower() for suffix in parser.suffixes)
-    assert parser.suffixes
+def test_it_is_a_parser_with_a_name_and_suffixes(any_parser: Parser) -> None:
+    assert isinstance(any_parser, Parser)
+    assert any_parser.name
+    assert all(suffix.startswith(".") and suffix == suffix.lower() for suffix in any_parser.suffixes)
+    assert any_parser.suffixes
 
 
 def test_the_text_is_the_files_own_and_blocks_are_slices_of_it_in_order(parser: Parser) -> None:
@@ -79,9 +89,9 @@ def test_blocks_of_any_text_are_in_order_and_do_not_overlap(parser: Parser, cont
 
 
 @given(content=some.binary(max_size=300))
-def test_any_bytes_are_a_paper_or_a_named_refusal(parser: Parser, content: bytes) -> None:
+def test_any_bytes_are_a_paper_or_a_named_refusal(any_parser: Parser, content: bytes) -> None:
     try:
-        paper = parse(parser, content)
+        paper = parse(any_parser, content)
     except SourceError as error:
         assert "'paper." in error.message  # noqa: PT017
         assert error.hint  # noqa: PT017
@@ -89,8 +99,14 @@ def test_any_bytes_are_a_paper_or_a_named_refusal(parser: Parser, content: bytes
         assert_in_order(paper)
 
 
-@pytest.mark.parametrize("content", [b"", b" \n\t\r\n", b"\xef\xbb\xbf", b"\xff\xfe\n\0"])
-def test_an_empty_file_is_refused_by_name(parser: Parser, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"", b" \n\t\r\n"])
+def test_a_file_of_nothing_is_refused_by_name(any_parser: Parser, content: bytes) -> None:
+    with pytest.raises(EmptyDocument, match=r"'paper\.\w+' is empty"):
+        parse(any_parser, content)
+
+
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbf", b"\xff\xfe\n\0"])
+def test_an_empty_text_is_refused_by_name(parser: Parser, content: bytes) -> None:
     with pytest.raises(EmptyDocument, match=r"'paper\.\w+' is empty"):
         parse(parser, content)
 

@@ -134,6 +134,17 @@ def test_a_segment_that_is_mostly_dead_is_written_anew(directory: Path) -> None:
     assert store.count() == 3
 
 
+def test_replacing_papers_a_few_at_a_time_leaves_no_more_dead_rows_than_live_ones(directory: Path) -> None:
+    store = open_store(directory)
+    papers = [make_chunk(f"p{number}") for number in range(64)]
+    store.put(papers, rows(64))
+    for start in range(0, 60, 3):
+        store.put(papers[start : start + 3], rows(3, seed=start))
+        held = json.loads((directory / "manifest.json").read_bytes())["segments"]
+        assert sum(segment["rows"] for segment in held) <= 2 * store.count()
+    assert store.count() == 64
+
+
 def test_deleting_everything_leaves_no_segment(directory: Path) -> None:
     store = nine_papers(directory)
     store.delete([f"paper{number}" for number in range(9)])

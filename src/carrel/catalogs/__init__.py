@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from carrel.types import Chunk, Document, Part, Reference
+    from carrel.catalogs.locations import Locations
+    from carrel.types import Chunk, Cited, Document, Exhibit, Part, Place, Reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,40 @@ class Entry:
     chunks: tuple[Chunk, ...]
     listed: bool = False
     """Whether refs.jsonl has it."""
+    exhibits: tuple[Exhibit, ...] = ()
+    """In the order of their addresses, `fig1` first."""
+    cited: tuple[Cited, ...] = ()
+    places: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExhibitRow:
+    """An exhibit as the catalog keeps it."""
+
+    address: str
+    paper_id: str
+    exhibit: Exhibit
+
+
+@dataclass(frozen=True, slots=True)
+class CitationRow:
+    """An entry of a paper's bibliography, and the paper of the library that it is, if there is one."""
+
+    paper_id: str
+    position: int
+    cited: Cited
+    known_as: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """What a paper's vector was made of and by what."""
+
+    paper_id: str
+    model_name: str
+    abstract_hash: str
+    indexed_at: int = 0
+    """Seconds since 1970; the catalog's to say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +98,18 @@ class Catalog(Protocol):
     by way of `retired`: whatever interrupts that, `unfinished` tells what is left to do.
     """
 
+    @property
+    def locations(self) -> Locations:
+        """What the user has pointed `add` at."""
+        ...
+
     def put(self, entries: Sequence[Entry]) -> None:
         """Store or replace these papers' records and these texts; other texts of the papers stay."""
         ...
 
-    def activate(self, paper_ids: Collection[str]) -> None: ...
+    def activate(self, paper_ids: Collection[str], embeddings: Sequence[Embedding] = ()) -> None:
+        """Declare papers indexed, and remember what the vectors of their abstracts were made of."""
+        ...
 
     def retire(self, paper_ids: Collection[str]) -> None: ...
 
@@ -77,11 +119,19 @@ class Catalog(Protocol):
         """Forget one text of a paper that has another; the paper is pending, without an abstract also not listed."""
         ...
 
+    def move(self, sources: Mapping[str, str]) -> None:
+        """These files have other paths now; all move at once, so that two may change places."""
+        ...
+
     def reopen(self, paper_ids: Collection[str] | None = None) -> None:
         """Make these papers, or all, pending again."""
         ...
 
     def unfinished(self) -> Unfinished: ...
+
+    def embeddings(self) -> dict[str, Embedding]:
+        """By paper: what `activate` was last told of it."""
+        ...
 
     def digests(self) -> dict[tuple[str, Part], str]:
         """The digest of every text, for telling what changed."""
@@ -104,6 +154,18 @@ class Catalog(Protocol):
         ...
 
     def addresses(self) -> set[str]: ...
+
+    def exhibits(self, paper_ids: Collection[str]) -> list[ExhibitRow]:
+        """The figures, tables and algorithms of these papers, in order."""
+        ...
+
+    def places(self, paper_id: str, part: Part) -> tuple[Place, ...]:
+        """Where the text of a part stands on its pages, in order of text."""
+        ...
+
+    def citations(self, paper_ids: Collection[str] | None = None) -> list[CitationRow]:
+        """The bibliographies of these papers, or all: each entry with the library's paper of its DOI or title."""
+        ...
 
     def document(self, paper_id: str, part: Part) -> Document | None: ...
 

@@ -6,19 +6,23 @@ import hashlib
 import json
 import secrets
 import sqlite3
+import time
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from carrel.catalogs import Entry, PaperRow, QueryRecord, Unfinished
+from carrel.catalogs import CitationRow, Embedding, Entry, ExhibitRow, PaperRow, QueryRecord, Unfinished
+from carrel.catalogs import sqlite_papers as papers
+from carrel.catalogs.citing import Known
+from carrel.catalogs.sqlite_locations import SqliteLocations
 from carrel.databases import connect, transaction
 from carrel.errors import CarrelError, ReadOnlyLibrary, StorageFull, StoreUnavailable
 from carrel.references import jsonl
-from carrel.types import Chunk, ChunkKind, Document, Part
+from carrel.types import Chunk, ChunkKind, Document, Part, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
 _PUT_PAPER = """
@@ -27,13 +31,29 @@ _PUT_PAPER = """
     ON CONFLICT (id) DO UPDATE SET title = excluded.title, year = excluded.year, doi = excluded.doi,
         record = excluded.record, listed = excluded.listed, state = 'pending', updated_at = excluded.updated_at"""
 _PUT_DOCUMENT = """
-    INSERT INTO documents (paper_id, part, text, digest, source, format, topic)
-    VALUES (:paper_id, :part, :text, :digest, :source, :format, :topic)"""
+    INSERT INTO documents (paper_id, part, text, digest, source, format, topic, places)
+    VALUES (:paper_id, :part, :text, :digest, :source, :format, :topic, :places)"""
 _PUT_CHUNK = """
     INSERT INTO chunks (address, paper_id, part, kind, text, start, "end", position, chapter, section, section_path,
-        language, token_count, has_code, has_formula, has_table, page_start, page_end)
+        language, token_count, has_code, has_formula, has_table, page_start, page_end, exhibits)
     VALUES (:address, :paper_id, :part, :kind, :text, :start, :end, :position, :chapter, :section, :section_path,
-        :language, :token_count, :has_code, :has_formula, :has_table, :page_start, :page_end)"""
+        :language, :token_count, :has_code, :has_formula, :has_table, :page_start, :page_end, :exhibits)"""
+_PUT_EXHIBIT = """
+    INSERT INTO exhibits (address, paper_id, part, number, kind, label, caption, description, image, box)
+    VALUES (:address, :paper_id, :part, :number, :kind, :label, :caption, :description, :image, :box)"""
+_PUT_CITATION = """
+    INSERT INTO citations (paper_id, part, position, text, title, title_key, doi, year)
+    VALUES (:paper_id, :part, :position, :text, :title, :title_key, :doi, :year)"""
+_EXHIBITS_OF = """
+    SELECT exhibits.*, chunks.start, chunks."end"
+    FROM exhibits JOIN chunks ON chunks.address = exhibits.address
+        JOIN papers ON papers.id = exhibits.paper_id AND papers.state <> 'retired'
+    WHERE exhibits.paper_id IN (SELECT value FROM json_each(?)) ORDER BY exhibits.paper_id, number"""
+_CITATIONS = """
+    SELECT citations.* FROM citations JOIN papers ON papers.id = citations.paper_id AND papers.state <> 'retired'"""
+_ALL_CITATIONS = f"{_CITATIONS} ORDER BY paper_id, position"
+_CITATIONS_OF = f"{_CITATIONS} WHERE paper_id IN (SELECT value FROM json_each(?)) ORDER BY paper_id, position"
+_NAMES = "SELECT id, title, doi FROM papers WHERE state <> 'retired' ORDER BY id"
 _CHUNKS = """
     SELECT chunks.*, papers.record, documents.topic
     FROM chunks JOIN papers ON papers.id = chunks.paper_id AND papers.state <> 'retired'
@@ -55,7 +75,9 @@ _PAPERS = """
 _ALL_PAPERS = f"{_PAPERS} ORDER BY id"
 _SOME_PAPERS = f"{_PAPERS} AND id IN (SELECT value FROM json_each(?)) ORDER BY id"
 _SET_STATE = "UPDATE papers SET state = ? WHERE id IN (SELECT value FROM json_each(?))"
+_FORGET_EMBEDDINGS = "DELETE FROM embedding_metadata WHERE paper_id IN (SELECT value FROM json_each(?))"
 _DROPPED = "UPDATE papers SET state = 'pending', listed = listed AND ? <> 'abstract' WHERE id = ?"
+_MOVE = "UPDATE documents SET source = moved.value FROM json_each(?) AS moved WHERE source = moved.key"
 _REOPEN = "UPDATE papers SET state = 'pending' WHERE state = 'active'"
 _REOPEN_SOME = f"{_REOPEN} AND id IN (SELECT value FROM json_each(?))"
 _PUT_QUERY = """
@@ -79,6 +101,7 @@ class SqliteCatalog:
         with self._reporting():
             self._connection = connect(path, _migrations())
         self._connection.row_factory = sqlite3.Row
+        self.locations = SqliteLocations(self._all, self._transaction)
 
     def put(self, entries: Sequence[Entry]) -> None:
         now = _now()
@@ -90,12 +113,20 @@ class SqliteCatalog:
             )
             connection.executemany(_PUT_DOCUMENT, [_document_values(entry) for entry in entries])
             connection.executemany(_PUT_CHUNK, [_chunk_values(chunk) for entry in entries for chunk in entry.chunks])
+            connection.executemany(_PUT_EXHIBIT, [row for entry in entries for row in papers.exhibit_values(entry)])
+            connection.executemany(_PUT_CITATION, [row for entry in entries for row in papers.citation_values(entry)])
 
-    def activate(self, paper_ids: Collection[str]) -> None:
-        self._set_state("active", paper_ids)
+    def activate(self, paper_ids: Collection[str], embeddings: Sequence[Embedding] = ()) -> None:
+        now = int(time.time())
+        with self._transaction() as connection:
+            connection.execute(_FORGET_EMBEDDINGS, [_json(paper_ids)])
+            rows = [(one.paper_id, one.model_name, now, one.abstract_hash) for one in embeddings]
+            connection.executemany("INSERT INTO embedding_metadata VALUES (?, ?, ?, ?)", rows)
+            connection.execute(_SET_STATE, ["active", _json(paper_ids)])
 
     def retire(self, paper_ids: Collection[str]) -> None:
-        self._set_state("retired", paper_ids)
+        with self._transaction() as connection:
+            connection.execute(_SET_STATE, ["retired", _json(paper_ids)])
 
     def remove(self, paper_ids: Collection[str]) -> None:
         with self._transaction() as connection:
@@ -105,6 +136,10 @@ class SqliteCatalog:
         with self._transaction() as connection:
             connection.execute("DELETE FROM documents WHERE paper_id = ? AND part = ?", [paper_id, part])
             connection.execute(_DROPPED, [part, paper_id])
+
+    def move(self, sources: Mapping[str, str]) -> None:
+        with self._transaction() as connection:
+            connection.execute(_MOVE, [json.dumps(dict(sources))])
 
     def reopen(self, paper_ids: Collection[str] | None = None) -> None:
         with self._transaction() as connection:
@@ -117,6 +152,10 @@ class SqliteCatalog:
         pending = {row["id"]: row["characters"] for row in self._all(_PENDING)}
         retired = self._all("SELECT id FROM papers WHERE state = 'retired' ORDER BY rowid")
         return Unfinished(pending, tuple(row["id"] for row in retired))
+
+    def embeddings(self) -> dict[str, Embedding]:
+        rows = self._all("SELECT * FROM embedding_metadata")
+        return {row["paper_id"]: Embedding(**dict(row)) for row in rows}
 
     def digests(self) -> dict[tuple[str, Part], str]:
         rows = self._all("SELECT paper_id, part, digest FROM documents")
@@ -140,6 +179,18 @@ class SqliteCatalog:
     def addresses(self) -> set[str]:
         return {row["address"] for row in self._all(_ADDRESSES)}
 
+    def exhibits(self, paper_ids: Collection[str]) -> list[ExhibitRow]:
+        return [papers.exhibit(row) for row in self._all(_EXHIBITS_OF, _json(paper_ids))]
+
+    def places(self, paper_id: str, part: Part) -> tuple[Place, ...]:
+        rows = self._all("SELECT places FROM documents WHERE paper_id = ? AND part = ?", paper_id, part)
+        return papers.unpacked(rows[0]["places"]) if rows else ()
+
+    def citations(self, paper_ids: Collection[str] | None = None) -> list[CitationRow]:
+        rows = self._all(_ALL_CITATIONS) if paper_ids is None else self._all(_CITATIONS_OF, _json(paper_ids))
+        known = Known((row["id"], row["title"], row["doi"]) for row in self._all(_NAMES))
+        return [known.recognised(papers.citation(row)) for row in rows]
+
     def document(self, paper_id: str, part: Part) -> Document | None:
         rows = self._all("SELECT * FROM documents WHERE paper_id = ? AND part = ?", paper_id, part)
         return next((_document(row) for row in rows), None)
@@ -161,10 +212,6 @@ class SqliteCatalog:
 
     def close(self) -> None:
         self._connection.close()
-
-    def _set_state(self, state: str, paper_ids: Collection[str]) -> None:
-        with self._transaction() as connection:
-            connection.execute(_SET_STATE, [state, _json(paper_ids)])
 
     def _salt(self) -> str:
         """Random, and this library's own, so that hashes of equal queries do not match across libraries."""
@@ -229,6 +276,7 @@ def _document_values(entry: Entry) -> dict[str, Any]:
         "source": document.source,
         "format": document.format,
         "topic": entry.chunks[0].topic if entry.chunks else "",
+        "places": papers.packed(entry.places),
     }
 
 
@@ -240,7 +288,11 @@ _CHUNK_COLUMNS = (
 
 def _chunk_values(chunk: Chunk) -> dict[str, Any]:
     plain = {name: getattr(chunk, name) for name in _CHUNK_COLUMNS}
-    return {**plain, "part": chunk.part, "kind": chunk.kind, "section_path": json.dumps(chunk.section_path)}
+    return {**plain, "part": chunk.part, "kind": chunk.kind, **_lists(chunk)}
+
+
+def _lists(chunk: Chunk) -> dict[str, str]:
+    return {name: json.dumps(getattr(chunk, name)) for name in ("section_path", "exhibits")}
 
 
 def _chunk(row: sqlite3.Row) -> Chunk:
@@ -250,6 +302,7 @@ def _chunk(row: sqlite3.Row) -> Chunk:
         part=Part(row["part"]),
         kind=ChunkKind(row["kind"]),
         section_path=tuple(json.loads(row["section_path"])),
+        exhibits=tuple(json.loads(row["exhibits"])),
         topic=row["topic"],
         has_code=bool(row["has_code"]),
         has_formula=bool(row["has_formula"]),

@@ -12,8 +12,8 @@ from carrel.errors import CarrelError
 
 INTERRUPTED = 130
 _COMMANDS = (
-    "init", "add", "remove", "list", "show", "search", "semantic", "similar", "ask", "tags", "export", "dedupe",
-    "resolve", "index", "config", "doctor", "demo", "completion",
+    "init", "add", "sync", "remove", "list", "show", "search", "semantic", "similar", "ask", "tags", "cited", "export",
+    "dedupe", "resolve", "check", "open", "index", "cache", "config", "doctor", "demo", "completion",
 )  # fmt: skip
 
 

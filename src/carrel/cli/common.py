@@ -58,6 +58,17 @@ class State:
         return library
 
 
+def warn_if_stale(library: Library) -> None:
+    """A search of an index that is behind the papers says so, whatever it finds."""
+    from carrel.health import IndexState
+
+    match library.index_state():
+        case IndexState.STALE:
+            click.echo("warning: the index is stale; run 'carrel index build'", err=True)
+        case IndexState.BUILDING:
+            click.echo("warning: the index is being built by another process; results are incomplete", err=True)
+
+
 def print_json(value: object) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
 
@@ -84,6 +95,14 @@ def preview(text: str, length: int = 200) -> str:
     """The beginning of a text on one line, cut at a word."""
     line = " ".join(text.split())
     return line if len(line) <= length else f"{line[:length].rsplit(' ', 1)[0]} …"
+
+
+def in_bytes(size: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.1f} {unit}" if unit != "B" else f"{size:.0f} B"
+        size /= 1000
+    return f"{size:.1f} GB"
 
 
 @dataclass
@@ -155,7 +174,7 @@ def make_filter(
         raise InvalidInput("section requires chapter", hint="Add --chapter N.")
     if chapter is not None and not papers:
         raise InvalidInput("chapter requires paper", hint="Add --paper ID.")
-    first, last = _years(year)
+    first, last = years(year)
     return Filter(
         paper_ids=frozenset(papers),
         year_min=first,
@@ -168,7 +187,7 @@ def make_filter(
     )
 
 
-def _years(text: str | None) -> tuple[int | None, int | None]:
+def years(text: str | None) -> tuple[int | None, int | None]:
     if text is None:
         return None, None
     first, colon, last = text.partition(":")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from carrel.cli.common import Progress, State, json_option, print_json
+from carrel.cli.common import Progress, State, in_bytes, json_option, print_json
 from carrel.errors import IndexStale
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def build(context: click.Context, force: bool, as_json: bool) -> int:  # noqa: F
     click.echo(f"Papers skipped (no abstract): {built.papers_skipped}")
     click.echo(f"Chunks embedded: {built.chunks_embedded}")
     click.echo(f"Time elapsed: {_duration(built.duration_seconds)}")
-    click.echo(f"Index size: {_size(built.index_size_bytes)}")
+    click.echo(f"Index size: {in_bytes(built.index_size_bytes)}")
     click.echo(f"Model: {built.model}")
     _print_broken(built.failed)
     return 1 if built.failed else 0
@@ -62,12 +62,17 @@ def check(context: click.Context, as_json: bool) -> int:  # noqa: FBT001
 def _print(checked: IndexCheck) -> None:
     click.echo("The index is healthy." if checked.healthy else "The index is stale. Run 'carrel index build'")
     click.echo(f"Papers: {checked.papers_total}, indexed: {checked.papers_indexed}, model: {checked.model}")
-    for word, ids in (("Missing", checked.missing), ("Changed", checked.changed), ("Orphaned", checked.orphaned)):
+    named = {
+        "Missing": checked.missing,
+        "Changed": checked.changed,
+        "Orphaned": checked.orphaned,
+        "Embedded by another model": checked.wrong_model,
+        "Of another dimension": checked.wrong_dimension,
+    }
+    for word, ids in named.items():
         if ids:
             click.echo(f"{word}: {len(ids)} ({', '.join(ids[:10])}{' …' if len(ids) > 10 else ''})")
     _print_broken(checked.broken)
-    if checked.model_mismatch:
-        click.echo("The index was made by another model than the settings name.")
 
 
 def _print_broken(problems: Sequence[Problem]) -> None:
@@ -78,11 +83,3 @@ def _print_broken(problems: Sequence[Problem]) -> None:
 def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}m {rest:02d}s" if minutes else f"{seconds:.1f}s"
-
-
-def _size(size: float) -> str:
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.1f} {unit}" if unit != "B" else f"{size:.0f} B"
-        size /= 1000
-    return f"{size:.1f} GB"

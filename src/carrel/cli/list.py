@@ -2,27 +2,55 @@ from __future__ import annotations
 
 import click
 
-from carrel.cli.common import State, faint, json_option, print_json
+from carrel.cli.common import State, faint, json_option, print_json, years
 
 
 @click.command("list")
+@click.argument("papers", metavar="[PAPER…]", nargs=-1)
+@click.option("--year", metavar="A:B", help="Only these years: 2020, 2016:2019, 2016: or :2019.")
+@click.option("--venue", metavar="TEXT", default="", help="Only venues whose name contains this.")
+@click.option("--tag", "tags", metavar="T", multiple=True, help="Only papers with this tag; any of several.")
+@click.option("--author", "authors", metavar="TEXT", multiple=True, help="Only papers by whom this names, in part.")
+@click.option(
+    "--sort",
+    type=click.Choice(["id", "year", "title", "added"]),
+    default="id",
+    show_default=True,
+    help="By year and by when they were added, the newest first.",
+)
 @click.option("--limit", type=click.IntRange(0), default=0, metavar="N", help="At most so many; 0 for all.")
 @json_option
 @click.pass_context
-def command(context: click.Context, limit: int, as_json: bool) -> None:  # noqa: FBT001
-    """List the papers."""
-    from carrel.reading import paper_as_dict
+def command(
+    context: click.Context,
+    /,
+    papers: tuple[str, ...],
+    year: str | None,
+    venue: str,
+    tags: tuple[str, ...],
+    authors: tuple[str, ...],
+    sort: str,
+    limit: int,
+    as_json: bool,  # noqa: FBT001
+) -> None:
+    """List the papers: all, or those that are named and fit."""
+    from carrel.reading.papers import Sort, Wanted
+    from carrel.types import Filter
 
     state: State = context.obj
+    first, last = years(year)
+    where = Filter(year_min=first, year_max=last, venue=venue, tags=frozenset(tags))
     with state.open() as library:
-        rows = library.list()
-    shown = rows[: limit or None]
+        listing = library.papers(Wanted(papers, where, authors, Sort(sort), limit))
     if as_json:
-        print_json({"papers": [paper_as_dict(row) for row in shown], "total": len(rows)})
+        print_json(listing.as_dict())
         return
-    for row in shown:
-        year = row.reference.published.year or "n.d."
+    for row in (paper.row for paper in listing.papers):
         waiting = "" if row.indexed else "  (not indexed yet)"
-        click.echo(f"{row.reference.id}  {faint(f'({year})')} {row.reference.title}{faint(waiting)}")
-    more = f" (showing {len(shown)}; use --limit to see more)" if len(shown) < len(rows) else ""
-    click.echo(f"{len(rows)} papers{more}", err=True)
+        published = row.reference.published.year or "n.d."
+        click.echo(f"{row.reference.id}  {faint(f'({published})')} {row.reference.title}{faint(waiting)}")
+    shown = len(listing.papers)
+    is_all = shown == listing.total
+    click.echo(
+        f"{shown} papers" if is_all else f"Showing {shown} of {listing.total} papers; --limit 0 shows all.", err=True
+    )

@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from carrel.cli.common import State, faint, json_option, preview, print_json, title
+from carrel.cli.common import State, faint, json_option, print_json, title
+from carrel.cli.figures import print_figure
 
 if TYPE_CHECKING:
-    from carrel.reading import ChunkView, PaperView
+    from carrel.reading import Chapter, ChunkView, PaperView, Section, View
 
 
 @click.command("show")
@@ -16,9 +17,7 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_context
 def command(context: click.Context, address: str, text: bool, as_json: bool) -> None:  # noqa: FBT001
-    """Show a paper's outline, or a chunk with its neighbours, by address."""
-    from carrel.reading import PaperView
-
+    """Show a paper's outline, a chapter, a section, a chunk or a figure. A paper is named by its id or its title."""
     state: State = context.obj
     with state.open() as library:
         if text:
@@ -28,14 +27,29 @@ def command(context: click.Context, address: str, text: bool, as_json: bool) -> 
         view = library.show(address)
     if as_json:
         print_json(view.as_dict())
-    elif isinstance(view, PaperView):
-        _print_paper(view)
     else:
-        _print_chunk(view)
+        _print(view)
+
+
+def _print(view: View) -> None:
+    from carrel.reading import Chapter, ChunkView, PaperView, Section
+
+    match view:
+        case PaperView():
+            _print_paper(view)
+        case Chapter():
+            _print_chapter(view)
+        case Section():
+            click.echo(title(" — ".join(view.path) or "(beginning)"))
+            _print_section(view)
+        case ChunkView():
+            _print_chunk(view)
+        case figure:
+            print_figure(figure)
 
 
 def _print_paper(view: PaperView) -> None:
-    reference = view.row.reference
+    reference = view.reference
     click.echo(title(reference.title))
     authors = ", ".join(str(author) for author in reference.authors)
     for line in (authors, reference.venue, reference.doi and f"doi:{reference.doi}", ", ".join(reference.tags)):
@@ -45,18 +59,60 @@ def _print_paper(view: PaperView) -> None:
         click.echo(str(reference.published.year))
     if reference.abstract:
         click.echo(f"\n{reference.abstract}")
-    if view.outline:
+    if view.chapters:
         click.echo("")
-    for entry in view.outline:
-        heading = " — ".join(entry.path) or "(beginning)"
-        click.echo(f"{faint(entry.addresses[0])}  {heading}  {faint(f'{len(entry.addresses)} chunks')}")
+    for chapter in view.chapters:
+        _print_outline(chapter)
+    cites = f"; cites {view.cited} works, {view.in_library} of them in this library" if view.cited else ""
+    counted = _counted(view.summary.chunk_count, view.summary.figure_count)
+    click.echo(faint(f"\n{reference.id}: {counted}{cites}"))
+
+
+def _print_outline(chapter: Chapter) -> None:
+    counted = _counted(chapter.chunk_count, len(chapter.figures))
+    click.echo(f"{faint(chapter.address)}  {chapter.title or '(beginning)'}  {faint(counted)}")
+    is_divided = any(section.title for section in chapter.sections)
+    for section in chapter.sections:
+        if is_divided:
+            heading = f"  {section.title}" if section.title else ""
+            counted = _counted(len(section.chunks), len(section.figures))
+            click.echo(f"  {faint(section.address)}{heading}  {faint(counted)}")
+        if section.summary:
+            click.echo(f"    {section.summary}")
+
+
+def _print_chapter(chapter: Chapter) -> None:
+    click.echo(title(chapter.title or "(beginning)"))
+    for section in chapter.sections:
+        if section.title:
+            click.echo(f"\n{title(section.title)}")
+        _print_section(section)
+
+
+def _print_section(section: Section) -> None:
+    for chunk in section.chunks:
+        click.echo(f"\n{faint(chunk.address)}\n{chunk.text}")
+    counted = _counted(len(section.chunks), len(section.figures))
+    figures = f": {', '.join(section.figures)}" if section.figures else ""
+    click.echo(faint(f"\n{section.address}: {counted}{figures}"))
 
 
 def _print_chunk(view: ChunkView) -> None:
-    chunk = view.chunk
+    chunk, position = view.chunk, view.position
     click.echo(title(chunk.heading))
-    click.echo(faint(f"{chunk.address}, {chunk.position + 1} of {view.total}, {chunk.token_count} tokens"))
+    place = f"{position.chunk_in_section + 1} of {position.total_chunks_in_section}"
+    page = f", page {chunk.page_start}" if chunk.page_start is not None else ""
+    click.echo(faint(f"{chunk.address}, {place} in its section{page}, {chunk.token_count} tokens"))
     click.echo(f"\n{chunk.text}\n")
-    for word, other in (("before", view.previous), ("after", view.next)):
+    for figure in view.figures:
+        click.echo(f"{faint(figure.chunk.address)}  {figure.exhibit.caption or figure.exhibit.label}")
+    for word, other in view.around.as_dict().items():
         if other:
-            click.echo(faint(f"{word}: {other.address}  {preview(other.text, 80)}"))
+            click.echo(faint(f"{word}: {other['address']}  {other['preview']}"))
+
+
+def _counted(chunks: int, figures: int) -> str:
+    counted = [f"{chunks} chunk{'' if chunks == 1 else 's'}"]
+    if figures:
+        counted.append(f"{figures} figure{'' if figures == 1 else 's'}")
+    return ", ".join(counted)

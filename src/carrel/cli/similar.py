@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from carrel.cli.common import State, json_option, print_json
+from carrel.cli.common import State, json_option, print_json, warn_if_stale
 from carrel.cli.semantic import print_papers
 
 
@@ -15,6 +15,7 @@ def command(context: click.Context, paper: str, limit: int, as_json: bool) -> No
     """Find the papers nearest to one of your own."""
     state: State = context.obj
     with state.open() as library:
+        warn_if_stale(library)
         found = library.similar(paper, limit=limit)
     if as_json:
         print_json(found.as_dict())

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from carrel.embedders.cache import file_name
 from carrel.embedders.windows import split, unit_rows
-from carrel.errors import DimensionMismatchError, ModelServerUnavailable, StoreUnavailable
+from carrel.errors import DimensionMismatchError, ModelRefused, ModelServerUnavailable, StoreUnavailable
 from carrel.files import write_atomically, writing
 from carrel.telemetry import log
 
@@ -54,7 +54,7 @@ class Dropped(ModelServerUnavailable):
     """The server hung up before it had answered."""
 
 
-class Refused(ModelServerUnavailable):
+class Refused(ModelRefused):
     """The server answered that it will not."""
 
     def __init__(self, address: str, status: int, words: str) -> None:

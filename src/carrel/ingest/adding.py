@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
+from carrel.catalogs.locations import KnownFile
 from carrel.errors import InvalidInput, SourceError
+from carrel.ingest import attached, finding, following
+from carrel.ingest.attached import File
 from carrel.ingest.entries import Identities, document_digest, put_references, read_document, too_large
-from carrel.ingest.indexing import settle
+from carrel.ingest.indexing import Settled, settle
 from carrel.parsers import Source
 from carrel.references import Found, Merged, formats, jsonl, merge_all
+from carrel.references.zotero_api import is_address
 from carrel.types import AddReport, Problem, Reference
+from carrel.types.papers import Action, Attachment, Detail, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from contextlib import AbstractContextManager
 
     from carrel.chunking import Limits
     from carrel.parsers import Parser
@@ -22,17 +31,23 @@ if TYPE_CHECKING:
     from carrel.types import Progress
 
 _BYTES_A_CHARACTER = 4
+_RECORDS_AT_ONCE = 100
 
 
 @dataclass(frozen=True)
 class Request:
     """What is to be added, and how."""
 
-    paths: tuple[Path, ...]
+    sources: tuple[Path | str, ...]
+    """Files, folders, and addresses of Zotero, which are strings."""
     tags: tuple[str, ...] = ()
     paper_id: str = ""
     force: bool = False
     dry_run: bool = False
+    attached: bool = False
+    """Take in the files that the references name, too."""
+    pdf_root: Path | None = None
+    """Where those files are looked for, after the folder of the references."""
 
 
 @dataclass(frozen=True)
@@ -45,117 +60,168 @@ class Workplace:
     """By suffix."""
     relative: Callable[[Path], str]
     """How a file's path is remembered."""
+    taking_in: Callable[[], AbstractContextManager[None]]
+    """Entered while the catalog takes in every line of refs.jsonl."""
     limits: Limits
     longest: int
     batch: int
 
+    @cached_property
+    def folder(self) -> Path:
+        """The library's, from which remembered paths start."""
+        return self.refs.parent.parent.resolve()
+
+    def absolute(self, source: str) -> Path:
+        return self.folder / source
+
+    def is_own(self, source: str) -> bool:
+        """Whether a path is one of the library's own directory."""
+        return self.absolute(source).is_relative_to(self.refs.parent.resolve())
+
+    def parser(self, path: Path) -> Parser:
+        return self.parsers[path.suffix.lower()]
+
+    def digest(self, path: Path, content_digest: str) -> str:
+        """Of all that a file's chunks are made from."""
+        return document_digest(content_digest, self.parser(path), self.limits, self.stores.embedder)
+
 
 @dataclass
-class _Tally:
-    new: list[str] = field(default_factory=list)
-    updated: list[str] = field(default_factory=list)
+class Tally:
+    dry_run: bool
+    new: dict[str, None] = field(default_factory=dict)
+    updated: dict[str, None] = field(default_factory=dict)
     unchanged: int = 0
+    details: list[Detail] = field(default_factory=list)
+    """Of a dry run only: of a real one they would keep every title in memory."""
+    attached: list[File] = field(default_factory=list)
+    retired: dict[str, None] = field(default_factory=dict)
+    completed: dict[str, Reference] = field(default_factory=dict)
+    """Records of refs.jsonl that say more now, still to be written."""
+    read: list[KnownFile] = field(default_factory=list)
+    """The files whose text the library has now."""
     skipped: list[Problem] = field(default_factory=list)
     failed: list[Problem] = field(default_factory=list)
 
-    def report(self, *, embedded: int, dry_run: bool) -> AddReport:
+    def count(self, details: Iterable[Detail]) -> None:
+        for detail in details:
+            if self.dry_run:
+                self.details.append(detail)
+            if detail.action == Action.SKIP:
+                self.unchanged += 1
+            elif detail.action == Action.ADD:
+                self.new[detail.id] = None
+            elif detail.action == Action.RETIRE:
+                self.retired[detail.id] = None
+            elif detail.id not in self.new:
+                self.updated[detail.id] = None
+
+    def report(self, *, embedded: int) -> AddReport:
         return AddReport(
             new=len(self.new),
             updated=len(self.updated),
             unchanged=self.unchanged,
             skipped=tuple(self.skipped),
             failed=tuple(self.failed),
-            papers=tuple(dict.fromkeys([*self.new, *self.updated])),
+            papers=(*self.new, *self.updated),
+            retired=tuple(self.retired),
             chunks_embedded=embedded,
-            dry_run=dry_run,
+            dry_run=self.dry_run,
+            details=tuple(self.details),
+            attached=tuple(Attachment(file.paper_id, str(file.path)) for file in self.attached),
         )
 
 
 def add(request: Request, place: Workplace, *, progress: Progress | None = None) -> AddReport:
     """Take everything in, then index it. A bad file or line costs only itself."""
-    tally = _Tally()
-    files = list(_files(request.paths, place, tally))
+    tally = Tally(request.dry_run)
+    files = list(found_at(request.sources, place, tally))
     if request.paper_id and len(files) != 1:
         raise InvalidInput(
             f"--paper-id names one paper, but {len(files)} files were given", hint="Add them one by one."
         )
-    _add_references([path for path, is_document in files if not is_document], request, place, tally)
-    _add_documents([path for path, is_document in files if is_document], request, place, tally, progress)
-    embedded = 0 if request.dry_run else settle(place.stores, batch=place.batch, progress=progress)
-    return tally.report(embedded=embedded, dry_run=request.dry_run)
+    if not request.dry_run:
+        following.follow(request, place)
+    _add_references([source for source, is_document in files if not is_document], request, place, tally, progress)
+    documents = [Path(source) for source, is_document in files if is_document]
+    identities = Identities(place.stores.catalog)
+    add_documents(_documents(documents, request, tally), request, place, tally, identities, progress)
+    return finish(place, tally, progress)
 
 
-def _files(paths: Sequence[Path], place: Workplace, tally: _Tally) -> Iterator[tuple[Path, bool]]:
-    """Every file meant, and whether it is a document rather than a list of references.
+def finish(place: Workplace, tally: Tally, progress: Progress | None) -> AddReport:
+    """Remember what was read where, and index what is new."""
+    if not tally.dry_run:
+        following.note_texts(tally.read, place)
+        following.tidy(place)
+    settled = Settled(0, []) if tally.dry_run else settle(place.stores, batch=place.batch, progress=progress)
+    tally.failed += settled.failed
+    return tally.report(embedded=settled.embedded)
+
+
+def found_at(sources: Sequence[Path | str], place: Workplace, tally: Tally) -> Iterator[tuple[Path | str, bool]]:
+    """Every file and address meant, and whether it is a document rather than a list of references.
 
     One that was named must be usable; one met in a folder may be of another kind.
     """
-    for path in paths:
+    for source in sources:
+        if isinstance(source, str) and is_address(source):
+            yield source, False
+            continue
+        path = Path(source)
         if not path.exists():
             tally.failed.append(Problem(str(path), "no such file or folder"))
         elif path.is_dir():
-            yield from _told_apart(_inside(path), place, tally.skipped)
+            yield from finding.told_apart(finding.inside(path), place.parsers, tally.skipped, named=False)
         else:
-            yield from _told_apart([path], place, tally.failed)
-
-
-def _told_apart(files: Iterable[Path], place: Workplace, others: list[Problem]) -> Iterator[tuple[Path, bool]]:
-    for path in files:
-        suffix = path.suffix.lower()
-        try:
-            if formats.sniff(path):
-                yield path, False
-            elif suffix in place.parsers:
-                yield path, True
-            else:
-                others.append(Problem(str(path), _unsupported(suffix, place)))
-        except SourceError as error:
-            others.append(Problem(str(path), error.message))
-
-
-def _unsupported(suffix: str, place: Workplace) -> str:
-    known = {*formats.SUFFIXES, *place.parsers}
-    if suffix in known:
-        return "it holds no references in a format that Carrel knows"
-    return f"nothing reads {suffix or 'such'!r} files; there are readers for {', '.join(sorted(known))}"
-
-
-def _inside(folder: Path) -> Iterator[Path]:
-    """The files of a folder, in a stable order; hidden ones and links to elsewhere are left alone."""
-    for entry in sorted(folder.iterdir()):
-        if entry.name.startswith(".") or entry.is_symlink():
-            continue
-        if entry.is_dir():
-            yield from _inside(entry)
-        elif entry.is_file():
-            yield entry
+            yield from finding.told_apart([path], place.parsers, tally.failed, named=True)
 
 
 # References
 
 
-def _add_references(paths: Sequence[Path], request: Request, place: Workplace, tally: _Tally) -> None:
+class Incoming(NamedTuple):
+    reference: Reference
+    folder: Path | None
+    """Where the paths of its files start."""
+    file: KnownFile
+    """What it stands in."""
+
+
+def _add_references(
+    sources: Sequence[Path | str], request: Request, place: Workplace, tally: Tally, progress: Progress | None
+) -> None:
     ours = read_refs(place.refs)
     tally.failed += ours.problems
     known = {reference.id: reference for reference in ours.references}
-    incoming: list[Reference] = []
-    for path in paths:
-        try:
-            found = formats.read(path)
-        except (SourceError, OSError) as error:
-            tally.failed.append(Problem(str(path), str(error)))
-            continue
-        tally.failed += found.problems
-        tally.skipped += found.remarks
-        if not found.references and not found.problems:
-            tally.failed.append(Problem(str(path), "there is no reference in it"))
-        incoming += [_tagged(reference, request.tags) for reference in found.references]
-    merged = merge_all(known, incoming)
-    tally.new += merged.new
-    tally.updated += merged.updated
-    tally.unchanged += merged.unchanged
+    incoming = [one for source in sources for one in read_list(source, request.tags, place, tally, progress)]
+    merged = merge_all(known, (one.reference for one in incoming))
+    tally.count(merged.details)
+    ids = [detail.id for detail in merged.details]
+    _offer(zip(ids, incoming, strict=True), request, place, tally)
     if not request.dry_run:
-        _keep(merged, known, place, complete=not ours.problems)
+        keep(merged, known, place, complete=not ours.problems, progress=progress)
+        following.note_lists(zip(ids, incoming, strict=True), place)
+
+
+def read_list(
+    source: Path | str, tags: Sequence[str], place: Workplace, tally: Tally, progress: Progress | None
+) -> Iterator[Incoming]:
+    """The references of a file or address; what is wrong with it is told the tally."""
+    try:
+        file = following.look(source, place)
+        found = formats.read(source, progress)
+    except (SourceError, OSError) as error:
+        tally.failed.append(Problem(str(source), str(error)))
+        return
+    tally.failed += found.problems
+    tally.skipped += found.remarks
+    if not found.references and not found.problems:
+        tally.failed.append(Problem(str(source), "there is no reference in it"))
+    # One that has faults is to be read again, and they are to be told again.
+    file = replace(file, digest="") if found.problems else file
+    for reference in found.references:
+        yield Incoming(_tagged(reference, tags) if tags else reference, found.folder, file)
 
 
 def read_refs(path: Path) -> Found:
@@ -166,49 +232,93 @@ def read_refs(path: Path) -> Found:
     return Found(list({reference.id: reference for reference in found.references}.values()), found.problems)
 
 
-def _keep(merged: Merged, known: Mapping[str, Reference], place: Workplace, *, complete: bool) -> None:
+def keep(
+    merged: Merged,
+    known: Mapping[str, Reference],
+    place: Workplace,
+    *,
+    complete: bool,
+    progress: Progress | None = None,
+) -> None:
     if merged.changed:
         jsonl.write(place.refs, merged.changed)
-    put_references(list({**known, **merged.changed}.values()), place.stores, complete=complete)
+    with place.taking_in() if complete else nullcontext():
+        references = list({**known, **merged.changed}.values())
+        put_references(references, place.stores, complete=complete, progress=progress)
 
 
 def _tagged(reference: Reference, tags: Sequence[str]) -> Reference:
     return replace(reference, tags=tuple(dict.fromkeys([*reference.tags, *tags])))
 
 
+# Files that references name
+
+
+def _offer(incoming: Iterable[tuple[str, Incoming]], request: Request, place: Workplace, tally: Tally) -> None:
+    """See which files beside the references could be taken in, too."""
+    roots = (request.pdf_root,) if request.pdf_root else ()
+    named: dict[str, attached.Named] = {}
+    for paper_id, (reference, folder, _) in incoming:
+        if reference.pdf_path or reference.supplement_paths:
+            named.setdefault(paper_id, attached.Named(reference, (folder, *roots) if folder else roots))
+    files, absent = attached.find(named, place.parsers.keys())
+    tally.attached = files if request.force else attached.without_text(files, place.stores.catalog)
+    # A missing file is worth a word only to those who want the files.
+    tally.skipped += absent if request.attached else ()
+
+
+def _documents(paths: Sequence[Path], request: Request, tally: Tally) -> list[File]:
+    """What is to be read. A file that a reference names is that paper's, wherever it was met."""
+    owners = {file.path: file.paper_id for file in tally.attached}
+    files = [File(path, request.paper_id or owners.pop(path.resolve(), "")) for path in paths]
+    left = [file for file in tally.attached if file.path in owners]
+    is_wanted = request.attached and not request.dry_run
+    tally.attached = [] if is_wanted else left
+    return [*files, *left] if is_wanted else files
+
+
 # Documents
 
 
-def _add_documents(
-    paths: Sequence[Path], request: Request, place: Workplace, tally: _Tally, progress: Progress | None
+def add_documents(
+    files: Sequence[File],
+    request: Request,
+    place: Workplace,
+    tally: Tally,
+    identities: Identities,
+    progress: Progress | None,
 ) -> None:
-    if not paths:
-        return
-    identities = Identities(place.stores.catalog)
-    for number, path in enumerate(paths, start=1):
+    for number, file in enumerate(files, start=1):
         try:
-            _add_document(path, request, place, tally, identities)
+            _add_document(file, request, place, tally, identities)
         except SourceError as error:
-            tally.failed.append(Problem(str(path), error.message))
+            tally.failed.append(Problem(str(file.path), error.message))
         except OSError as error:
-            tally.failed.append(Problem(str(path), error.strerror or str(error)))
+            tally.failed.append(Problem(str(file.path), error.strerror or str(error)))
+        if len(tally.completed) >= _RECORDS_AT_ONCE:
+            _keep_completed(place, tally)
         if progress:
-            progress("reading", number, len(paths))
+            progress("reading", number, len(files))
+    _keep_completed(place, tally)
 
 
-def _add_document(path: Path, request: Request, place: Workplace, tally: _Tally, identities: Identities) -> None:
+def _add_document(file: File, request: Request, place: Workplace, tally: Tally, identities: Identities) -> None:
+    path = file.path
     if path.stat().st_size > place.longest * _BYTES_A_CHARACTER:
         raise too_large(path.name, path.stat().st_size, place.longest)
-    content, parser = path.read_bytes(), place.parsers[path.suffix.lower()]
-    if not request.force and _is_here(content, parser, request, place, identities):
-        tally.unchanged += 1
+    mark, content = following.mark_of([path]), path.read_bytes()
+    known = KnownFile(place.relative(path), "", hashlib.sha256(content).hexdigest(), mark)
+    held = None if request.force else _held(known, file, request, place, identities)
+    if held:
+        tally.read.append(replace(known, paper_id=held.id))
+        tally.count([Detail(held.id, Action.SKIP, held.title, Reason.UNCHANGED)])
         return
-    source = place.relative(path)
-    entry = read_document(
-        Source(path.name, content),
-        parser=parser,
+    source = known.path
+    entry, images, remarks = read_document(
+        Source(path.name, content, path),
+        parser=place.parser(path),
         identify=lambda found: identities.of(
-            found, source=source, stem=path.stem, asked=request.paper_id, tags=request.tags
+            found, source=source, stem=path.stem, asked=file.paper_id, tags=request.tags
         ),
         path=source,
         limits=place.limits,
@@ -217,22 +327,37 @@ def _add_document(path: Path, request: Request, place: Workplace, tally: _Tally,
     )
     paper_id = entry.reference.id
     before = identities.held(paper_id)
-    (tally.updated if before else tally.new).append(paper_id)
+    tally.count([_detail(entry.reference, file, is_known=before is not None or paper_id in tally.new)])
     entry = replace(entry, listed=identities.is_listed(paper_id))
     identities.learn(entry)
+    tally.read.append(replace(known, paper_id=paper_id))
+    tally.skipped += [Problem(str(path), remark) for remark in remarks]
     if not request.dry_run:
+        place.stores.pictures.keep(paper_id, images)
         place.stores.catalog.put([entry])
         if entry.listed and entry.reference != before:
-            _keep_tags(entry.reference, place)
+            tally.completed[paper_id] = entry.reference
 
 
-def _is_here(content: bytes, parser: Parser, request: Request, place: Workplace, identities: Identities) -> bool:
-    """Whether this very text, tags and all, is in the library, under whatever path it came."""
-    held = identities.holding(document_digest(content, parser, place.limits, place.stores.embedder))
-    return held is not None and request.paper_id in ("", held.id) and set(request.tags) <= set(held.tags)
+def _detail(reference: Reference, file: File, *, is_known: bool) -> Detail:
+    """What becomes of a text, and by what its paper was recognised."""
+    if not is_known:
+        return Detail(reference.id, Action.ADD, reference.title, Reason.NEW)
+    reason = Reason.ID_MATCH if file.paper_id else Reason.KNOWN_PAPER
+    return Detail(reference.id, Action.UPDATE, reference.title, reason)
 
 
-def _keep_tags(reference: Reference, place: Workplace) -> None:
-    """Tags that a text brought belong into refs.jsonl, too."""
-    references = {one.id: one for one in read_refs(place.refs).references}
-    _keep(Merged({reference.id: reference}, [], [], 0), references, place, complete=False)
+def _held(known: KnownFile, file: File, request: Request, place: Workplace, identities: Identities) -> Reference | None:
+    """The paper that has this very text, tags and all, under whatever path it came."""
+    held = identities.holding(place.digest(file.path, known.digest))
+    is_same = held is not None and file.paper_id in ("", held.id) and set(request.tags) <= set(held.tags)
+    return held if is_same else None
+
+
+def _keep_completed(place: Workplace, tally: Tally) -> None:
+    """What texts added to the records of their papers belongs into refs.jsonl, too."""
+    if tally.completed:
+        ours = read_refs(place.refs)
+        known = {reference.id: reference for reference in ours.references}
+        keep(Merged(dict(tally.completed)), known, place, complete=not ours.problems)
+        tally.completed.clear()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from carrel import chunking, languages
 from carrel.catalogs import Entry
+from carrel.catalogs.citing import title_key
+from carrel.chunking import abstracts
 from carrel.errors import TooLarge
-from carrel.identifiers import normalise_doi, normalise_title, slug, unused
+from carrel.identifiers import normalise_doi, slug, unused
 from carrel.ingest import batches
+from carrel.references import merge
 from carrel.types import Document, Part, Reference
 
 if TYPE_CHECKING:
@@ -18,37 +21,41 @@ if TYPE_CHECKING:
 
     from carrel.catalogs import Catalog
     from carrel.chunking import Limits
+    from carrel.chunking.passages import CountTokens
     from carrel.embedders import Embedder
     from carrel.parsers import Parser, Source
     from carrel.stores import Stores
+    from carrel.types import Image, Progress
 
 _AT_ONCE = 1000
-_SURE_TITLE = 12
-"""Letters and digits that a title needs to know a paper by."""
 
 
-def put_references(references: Sequence[Reference], stores: Stores, *, complete: bool) -> list[str]:
+def put_references(
+    references: Sequence[Reference], stores: Stores, *, complete: bool, progress: Progress | None = None
+) -> list[str]:
     """Make the catalog say what refs.jsonl says; returns the papers that changed.
 
     Only if the list is `complete` is a paper that it does not have gone: a line that cannot be read may be its line.
     """
     known = stores.catalog.digests()
-    changed = [one for one in references if known.get((one.id, Part.ABSTRACT)) != chunking.reference_digest(one)]
+    changed = [one for one in references if known.get((one.id, Part.ABSTRACT)) != abstracts.reference_digest(one)]
+    done = 0
     for some in batches(changed, _AT_ONCE):
-        texts = [f"{reference.title}\n{reference.abstract}" for reference in some]
-        counts = stores.embedder.count_tokens([reference.abstract for reference in some])
-        spoken = map(languages.detect, texts)
-        stores.catalog.put([_reference_entry(*facts) for facts in zip(some, spoken, counts, strict=True)])
+        stores.catalog.put([_reference_entry(reference, stores.embedder.count_tokens) for reference in some])
+        done += len(some)
+        if progress:
+            progress("storing", done, len(changed))
     listed = {paper for paper, part in known if part == Part.ABSTRACT} if complete else set()
     gone = listed - {reference.id for reference in references}
     _unlist(gone, stores.catalog)
     return [*(reference.id for reference in changed), *sorted(gone)]
 
 
-def _reference_entry(reference: Reference, language: str, tokens: int) -> Entry:
-    chunk = chunking.abstract_chunk(reference, language=language, tokens=tokens)
-    document = Document(reference.id, Part.ABSTRACT, reference.abstract, chunking.reference_digest(reference))
-    return Entry(reference, document, (chunk,), listed=True)
+def _reference_entry(reference: Reference, count_tokens: CountTokens) -> Entry:
+    language = languages.detect(f"{reference.title}\n{reference.abstract}")
+    chunks = abstracts.reference_chunks(reference, language=language, count_tokens=count_tokens)
+    text, digest = abstracts.reference_text(reference), abstracts.reference_digest(reference)
+    return Entry(reference, Document(reference.id, Part.ABSTRACT, text, digest), tuple(chunks), listed=True)
 
 
 def _unlist(paper_ids: Collection[str], catalog: Catalog) -> None:
@@ -60,17 +67,26 @@ def _unlist(paper_ids: Collection[str], catalog: Catalog) -> None:
 
 
 class Identities:
-    """Which paper a file is: by the id it is given, its path, its DOI, its title; else a new one."""
+    """Which paper a file is: by the id it is given, its path, its DOI, its title; else a new one.
 
-    def __init__(self, catalog: Catalog) -> None:
+    `left` are papers whose file is gone: their text may be replaced by another that has their title. `changed` are
+    papers whose file has another content now: what they hold is no longer theirs.
+    """
+
+    def __init__(self, catalog: Catalog, *, left: Collection[str] = (), changed: Collection[str] = ()) -> None:
         rows = catalog.papers()
+        self.learned: set[str] = set()
+        """The papers that got a text."""
         self._sources = catalog.sources()
         self._rows = {row.reference.id: (row.reference, row.listed) for row in rows}
-        self._contents = {digest: paper for (paper, part), digest in catalog.digests().items() if part == Part.BODY}
+        bodies = {paper: digest for (paper, part), digest in catalog.digests().items() if part == Part.BODY}
+        self._contents = {digest: paper for paper, digest in bodies.items() if paper not in {*left, *changed}}
         self._dois = {doi: row.reference.id for row in rows if (doi := normalise_doi(row.reference.doi))}
         # A title alone says which reference a text belongs to, never that it is to replace another text.
-        waiting = (row.reference for row in rows if row.listed and Part.BODY not in row.parts)
-        self._titles = {title: one.id for one in waiting if len(title := normalise_title(one.title)) >= _SURE_TITLE}
+        waiting = (
+            row.reference for row in rows if row.reference.id in left or (row.listed and Part.BODY not in row.parts)
+        )
+        self._titles = {title: one.id for one in waiting if (title := title_key(one.title))}
 
     def holding(self, digest: str) -> Reference | None:
         """The paper that has exactly this text already."""
@@ -85,18 +101,28 @@ class Identities:
         return self._rows.get(paper_id, (None, False))[1]
 
     def of(self, found: Reference, *, source: str, stem: str, asked: str, tags: Sequence[str]) -> Reference:
-        """The record under which a document is kept. What the user's own record says is not overwritten."""
+        """The record under which a document is kept. What it says itself completes the user's own, no more."""
         known = asked or found.id or self._sources.get(source) or self._dois.get(found.doi)
-        known = known or self._titles.get(normalise_title(found.title))
+        known = known or self._titles.get(title_key(found.title))
         paper_id = known or unused(slug(stem), set(self._rows))
         held, listed = self._rows.get(paper_id, (found, False))
-        reference = held if listed else replace(found, id=paper_id)
+        reference = replace(merge(found, held) if listed else found, id=paper_id)
         return replace(reference, tags=tuple(dict.fromkeys([*held.tags, *found.tags, *tags])))
 
     def learn(self, entry: Entry) -> None:
         self._rows[entry.reference.id] = (entry.reference, entry.listed)
         self._sources[entry.document.source] = entry.reference.id
         self._contents[entry.document.digest] = entry.reference.id
+        self._titles.pop(title_key(entry.reference.title), None)
+        self.learned.add(entry.reference.id)
+
+
+class Read(NamedTuple):
+    """What a file gave."""
+
+    entry: Entry
+    images: tuple[Image, ...]
+    remarks: tuple[str, ...]
 
 
 def read_document(
@@ -108,21 +134,22 @@ def read_document(
     limits: Limits,
     longest: int,
     embedder: Embedder,
-) -> Entry:
+) -> Read:
     """Parse a file and cut it into chunks."""
     paper = parser.parse(source)
     if len(paper.text) > longest:
         raise too_large(source.name, len(paper.text), longest)
     paper = replace(paper, reference=identify(paper.reference), language=languages.detect(paper.text))
     chunks = chunking.split(paper, count_tokens=embedder.count_tokens, limits=limits)
-    digest = document_digest(source.content, parser, limits, embedder)
+    digest = document_digest(hashlib.sha256(source.content).hexdigest(), parser, limits, embedder)
     document = Document(paper.reference.id, Part.BODY, paper.text, digest, source=path, format=parser.name)
-    return Entry(paper.reference, document, chunks)
+    entry = Entry(paper.reference, document, chunks, exhibits=paper.exhibits, cited=paper.cited, places=paper.places)
+    return Read(entry, paper.images, paper.remarks)
 
 
-def document_digest(content: bytes, parser: Parser, limits: Limits, embedder: Embedder) -> str:
-    """Of all that a file's chunks are made from: equal digests need no parsing."""
-    return chunking.digest(parser.name, limits, embedder.name, hashlib.sha256(content).hexdigest())
+def document_digest(content: str, parser: Parser, limits: Limits, embedder: Embedder) -> str:
+    """Of all that a file's chunks are made from, `content` being its digest: equal digests need no parsing."""
+    return chunking.digest(parser.name, limits, embedder.name, content)
 
 
 def too_large(name: str, size: int, most: int) -> TooLarge:

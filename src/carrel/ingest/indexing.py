@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from carrel.chunking import SHORTEST_ABSTRACT, is_embeddable
-from carrel.errors import InvalidInput
+from carrel.catalogs import Embedding
+from carrel.chunking import SHORTEST_ABSTRACT, is_embeddable, is_searched_by_words, sha256
+from carrel.errors import InvalidInput, ModelRefused
 from carrel.ingest import batches
+from carrel.stores import fits
 from carrel.telemetry import log
-from carrel.types import Part
+from carrel.types import ChunkKind, Part, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -24,25 +26,39 @@ if TYPE_CHECKING:
 _AT_ONCE = 64
 """Chunks embedded between two words of progress."""
 _LINE = 100
+_PROBE = "A sentence that every model can embed."
+_REFUSALS = (ModelRefused, ValueError, RuntimeError)
+"""What may be a single text's fault. A server that is not there, or a model, is not."""
 
 
-def settle(stores: Stores, *, batch: int, progress: Progress | None = None, fresh: bool = False) -> int:
-    """Bring every index to what the catalog says; returns how many chunks had to be embedded."""
-    if stores.vectors.model != stores.embedder.name:
+class Settled(NamedTuple):
+    """What it took to bring the indexes up to date."""
+
+    embedded: int
+    """How many chunks had to be embedded."""
+    failed: list[Problem]
+    """Papers of which the embedder refused a text: found by their words, and tried again the next time."""
+
+
+def settle(stores: Stores, *, batch: int, progress: Progress | None = None, fresh: bool = False) -> Settled:
+    """Bring every index to what the catalog says."""
+    if not fits(stores):
         raise InvalidInput(
-            f"the index holds vectors of {stores.vectors.model!r}, the settings ask for {stores.embedder.name!r}",
+            f"the index holds vectors of {stores.vectors.model!r} ({stores.vectors.dim}D), "
+            f"the settings ask for {stores.embedder.name!r} ({stores.embedder.dim}D)",
             hint="Run 'carrel index build' to embed everything with the new model.",
         )
     left = stores.catalog.unfinished()
     _finish_removal(left.retired, stores)
-    embedded, done, total = 0, 0, sum(left.pending.values())
+    settled, done, total = Settled(0, []), 0, sum(left.pending.values())
     for paper_ids in _by_size(left.pending, batch):
         tell = _teller(progress, done, total)
-        embedded += _index(paper_ids, stores, tell=tell, fresh=fresh)
+        embedded, failed = _index(paper_ids, stores, tell=tell, fresh=fresh)
+        settled = Settled(settled.embedded + embedded, settled.failed + failed)
         size = sum(left.pending[paper_id] for paper_id in paper_ids)
         tell(size)
         done += size
-    return embedded
+    return settled
 
 
 def has_meaning(reference: Reference, parts: Collection[Part]) -> bool:
@@ -66,21 +82,31 @@ def _finish_removal(paper_ids: Sequence[str], stores: Stores) -> None:
     stores.graph.delete(paper_ids)
     for paper_id in paper_ids:
         stores.cache.delete(paper_id)
+        stores.pictures.keep(paper_id, ())
     stores.catalog.remove(paper_ids)
 
 
-def _index(paper_ids: Sequence[str], stores: Stores, *, tell: Callable[[int], None], fresh: bool) -> int:
-    """Put some papers into every index, then declare them active."""
+def _index(paper_ids: Sequence[str], stores: Stores, *, tell: Callable[[int], None], fresh: bool) -> Settled:
+    """Put some papers into every index, then declare those active of which nothing failed."""
     chunks = stores.catalog.chunks_of(paper_ids)
-    embeddable = [chunk for chunk in chunks if is_embeddable(chunk)]
-    vectors, embedded = embed(embeddable, stores.embedder, stores.cache, tell=tell, fresh=fresh)
-    stores.vectors.put(embeddable, vectors)
-    stores.vectors.delete(set(paper_ids) - {chunk.paper_id for chunk in embeddable})
-    stores.keywords.put(chunks)
-    stores.keywords.delete(set(paper_ids) - {chunk.paper_id for chunk in chunks})
-    stores.catalog.activate(paper_ids)
+    wanted = [chunk for chunk in chunks if is_embeddable(chunk)]
+    vectors, embedded, refused = embed(wanted, stores.embedder, stores.cache, tell=tell, fresh=fresh)
+    failed = {wanted[row].paper_id: Problem(wanted[row].address, reason) for row, reason in refused.items()}
+    kept = [row for row, chunk in enumerate(wanted) if chunk.paper_id not in failed]
+    meant = [wanted[row] for row in kept]
+    stores.vectors.put(meant, vectors[kept])
+    stores.vectors.delete(set(paper_ids) - {chunk.paper_id for chunk in meant})
+    by_words = [chunk for chunk in chunks if is_searched_by_words(chunk)]
+    stores.keywords.put(by_words)
+    stores.keywords.delete(set(paper_ids) - {chunk.paper_id for chunk in by_words})
+    made = [
+        Embedding(chunk.paper_id, stores.embedder.name, sha256(chunk.text))
+        for chunk in meant
+        if chunk.kind == ChunkKind.ABSTRACT
+    ]
+    stores.catalog.activate([paper_id for paper_id in paper_ids if paper_id not in failed], made)
     log("ingest", logging.INFO, "indexed", papers=len(paper_ids), chunks=len(chunks), embedded=embedded)
-    return embedded
+    return Settled(embedded, list(failed.values()))
 
 
 def embed(
@@ -90,8 +116,8 @@ def embed(
     *,
     tell: Callable[[int], None] = lambda _: None,
     fresh: bool = False,
-) -> tuple[Matrix, int]:
-    """A row for each chunk, computed only where the cache has none, and how many were computed."""
+) -> tuple[Matrix, int, dict[int, str]]:
+    """A row for each chunk, computed only where the cache has none; how many were computed; why some could not be."""
     by_paper: dict[str, list[int]] = {}
     for position, chunk in enumerate(chunks):
         by_paper.setdefault(chunk.paper_id, []).append(position)
@@ -99,15 +125,45 @@ def embed(
     known = set() if fresh else _recall(chunks, by_paper, cache, vectors)
     # By length, so that the model works on texts of one size at a time.
     missing = sorted(set(range(len(chunks))) - known, key=lambda position: len(chunks[position].text))
-    characters = 0
-    for some in batches(missing, _AT_ONCE):
-        vectors[some] = embedder.embed_passages([chunks[position].embedded_text for position in some])
-        characters += sum(len(chunks[position].text) for position in some)
+    distinct: dict[str, list[int]] = {}
+    for position in missing:
+        distinct.setdefault(chunks[position].text_hash, []).append(position)
+    characters, embedded, refused = 0, 0, dict[int, str]()
+    for some in batches(list(distinct.values()), _AT_ONCE):
+        rows, reasons = _rows([chunks[same[0]].embedded_text for same in some], embedder)
+        for number, same in enumerate(some):
+            vectors[same] = rows[number]
+            refused |= dict.fromkeys(same, reasons[number]) if number in reasons else {}
+        embedded += len(some) - len(reasons)
+        characters += sum(len(chunks[position].text) for same in some for position in same)
         tell(characters)
     for paper_id in dict.fromkeys(chunks[position].paper_id for position in missing):
-        positions = by_paper[paper_id]
+        positions = [position for position in by_paper[paper_id] if position not in refused]
         cache.save(paper_id, [chunks[position] for position in positions], vectors[positions])
-    return vectors, len(missing)
+    return vectors, embedded, refused
+
+
+def _rows(texts: Sequence[str], embedder: Embedder) -> tuple[Matrix, dict[int, str]]:
+    """A row for each text; where the embedder refuses some, they are asked one by one and those at fault named."""
+    try:
+        return _checked(embedder.embed_passages(texts)), {}
+    except _REFUSALS:
+        # Raises when not the texts are at fault.
+        _checked(embedder.embed_passages([_PROBE]))
+    rows = np.zeros((len(texts), embedder.dim), dtype=np.float32)
+    reasons: dict[int, str] = {}
+    for number, text in enumerate(texts):
+        try:
+            rows[number] = _checked(embedder.embed_passages([text]))
+        except _REFUSALS as error:
+            reasons[number] = str(error)
+    return rows, reasons
+
+
+def _checked(rows: Matrix) -> Matrix:
+    if not np.isfinite(rows).all():
+        raise ValueError("its vector is not finite")
+    return rows
 
 
 def _recall(
@@ -116,7 +172,7 @@ def _recall(
     """Fill in the rows that the cache has; returns which."""
     known: set[int] = set()
     for paper_id, positions in by_paper.items():
-        kept = cache.load(paper_id)
+        kept = cache.recall(paper_id, [chunks[position] for position in positions])
         for position in positions:
             row = kept.get(chunks[position].text_hash)
             if row is not None:

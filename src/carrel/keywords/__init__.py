@@ -33,6 +33,10 @@ class KeywordIndex(Protocol):
         """The best chunks that the filter allows, by falling score above 0, then by address."""
         ...
 
+    def matches(self, text: str, *, where: Filter) -> int:
+        """How many chunks that the filter allows have any of the words: what `search` finds without a limit."""
+        ...
+
     def count(self) -> int: ...
 
     def addresses(self) -> set[str]:

@@ -72,15 +72,20 @@ class TantivyKeywords:
     def search(self, text: str, *, limit: int, where: Filter = EVERYTHING) -> list[Hit]:
         if limit < 1:
             raise InvalidInput(f"limit must be a positive integer, got {limit}")
-        index = self._open()
-        wanted = self._words(text)
-        if not index or not wanted:
+        index, query = self._open(), self._query(text, where)
+        if not index or not query:
             return []
-        asked = [(Occur.Must, Query.boolean_query([(Occur.Should, word) for word in wanted]))]
-        allowed = [(Occur.Must, Query.const_score_query(query, 0.0)) for query in self._conditions(where)]
         with self._reporting():
-            hits = _best(index.searcher(), Query.boolean_query([*asked, *allowed]), limit)
+            hits = _best(index.searcher(), query, min(limit, index.searcher().num_docs))
         return sorted(hits, key=lambda hit: (-hit.score, hit.address))[:limit]
+
+    def matches(self, text: str, *, where: Filter = EVERYTHING) -> int:
+        index, query = self._open(), self._query(text, where)
+        if not index or not query:
+            return 0
+        with self._reporting():
+            # Not in the package's own stub.
+            return int(index.searcher().search(query, 1).count)  # type: ignore[attr-defined]
 
     def count(self) -> int:
         index = self._open()
@@ -115,6 +120,14 @@ class TantivyKeywords:
         places = [place for _, place in searcher.search(query, len(chunks) + 1, count=False).hits]
         held = {_stored(searcher, place, "address"): _stored(searcher, place, "digest") for place in places}
         return held != {chunk.address: _digest(chunk) for chunk in chunks}
+
+    def _query(self, text: str, where: Filter) -> Query | None:
+        wanted = self._words(text)
+        if not wanted:
+            return None
+        asked = [(Occur.Must, Query.boolean_query([(Occur.Should, word) for word in wanted]))]
+        allowed = [(Occur.Must, Query.const_score_query(query, 0.0)) for query in self._conditions(where)]
+        return Query.boolean_query([*asked, *allowed])
 
     def _words(self, text: str) -> list[Query]:
         """One query a word and field; stop words only when there is nothing else."""

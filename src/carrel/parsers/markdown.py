@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from carrel.identifiers import normalise_doi
 from carrel.parsers import Source, decode, title_of
-from carrel.types import ANY_YEAR, Author, Block, BlockKind, Paper, Published, Reference
+from carrel.parsers.markdown_figures import pictures_of, with_captions
+from carrel.parsers.prose import with_bibliography
+from carrel.types import ANY_YEAR, Author, Block, BlockKind, Exhibit, Paper, Published, Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
@@ -20,6 +24,7 @@ _MOST_FRONT_MATTER = 64_000
 _NULLS = ("", "~", "null", "Null", "NULL")
 _YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
 _BRACKETED_FORMULA = re.compile(r"\s*\\\[.*\\\]\s*", re.DOTALL)
+_FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)$", re.MULTILINE)
 _ATOMIC_TOKENS = {
     "fence": BlockKind.CODE,
     "code_block": BlockKind.CODE,
@@ -37,9 +42,11 @@ class Markdown:
     def parse(self, source: Source) -> Paper:
         text = decode(source)
         front, start = _front_matter(text)
-        blocks = tuple(_blocks(text, start))
+        blocks, exhibits = _structure(text, start)
+        blocks, cited = with_bibliography(text, blocks)
         reference = _reference(front, title=_first_title(blocks) or title_of(source))
-        return Paper(reference, text, blocks, self.name, topic=_word(front.get("topic") or front.get("category")))
+        topic = _word(front.get("topic") or front.get("category"))
+        return Paper(reference, text, blocks, self.name, topic=topic, exhibits=exhibits, cited=cited)
 
 
 def _front_matter(text: str) -> tuple[dict[str, Any], int]:
@@ -113,13 +120,22 @@ def _first_title(blocks: Sequence[Block]) -> str:
     return next((block.title for block in blocks if block.kind == BlockKind.HEADING and block.level == 1), "")
 
 
-def _blocks(text: str, start: int) -> Iterator[Block]:
+def _structure(text: str, start: int) -> tuple[tuple[Block, ...], tuple[Exhibit, ...]]:
+    """The blocks, and what is shown among them."""
+    tokens = _markdown_it().parse(text[start:])
+    shown = dict(pictures_of(tokens))
+    blocks = dict(_unbroken(_blocks(text, start, tokens, shown.keys()), list(_fences(text, start))))
+    pictures = {blocks[number].start: picture for number, picture in shown.items() if number in blocks}
+    return with_captions(text, tuple(blocks.values()), pictures)
+
+
+def _blocks(text: str, start: int, tokens: Sequence[Token], shown: Collection[int]) -> Iterator[tuple[int, Block]]:
+    """Each block by the number of the token that it begins at."""
     line_starts = [start]
     for line in text[start:].split("\n"):
         line_starts.append(min(line_starts[-1] + len(line) + 1, len(text)))
-    tokens = _markdown_it().parse(text[start:])
     for position, token in enumerate(tokens):
-        kind = _kind(tokens, position)
+        kind = BlockKind.FIGURE if position in shown else _kind(tokens, position)
         if kind and token.map:
             first, last = (line_starts[line] for line in token.map)
             last = first + len(text[first:last].rstrip())
@@ -127,7 +143,40 @@ def _blocks(text: str, start: int) -> Iterator[Block]:
                 continue
             heading = kind == BlockKind.HEADING
             level, title = (int(token.tag[1:]), _plain(tokens[position + 1])) if heading else (0, "")
-            yield Block(kind, first, last, level=level, title=title)
+            yield position, Block(kind, first, last, level=level, title=title)
+
+
+def _fences(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """Fenced code wherever it is indented: dialects put it under notes and tabs that CommonMark does not know."""
+    opened: re.Match[str] | None = None
+    for mark in _FENCE.finditer(text, start):
+        if opened is None:
+            opened = mark
+        elif mark["indent"] == opened["indent"] and mark["fence"].startswith(opened["fence"]) and not mark["info"]:
+            yield opened.start(), mark.end()
+            opened = None
+
+
+def _unbroken(blocks: Iterator[tuple[int, Block]], fences: Sequence[tuple[int, int]]) -> Iterator[tuple[int, Block]]:
+    """The blocks; what has a fence in it is code, and those that share one are one, for code is never split."""
+    waiting: tuple[int, Block] | None = None
+    for number, block in blocks:
+        held = replace(block, kind=BlockKind.CODE) if _begun(fences, block.start, block.end) else block
+        reach = _begun(fences, waiting[1].start, waiting[1].end) if waiting else 0
+        if waiting and reach > block.start:
+            waiting = waiting[0], Block(BlockKind.CODE, waiting[1].start, block.end)
+            continue
+        if waiting:
+            yield waiting
+        waiting = number, held
+    if waiting:
+        yield waiting
+
+
+def _begun(fences: Sequence[tuple[int, int]], start: int, end: int) -> int:
+    """Where the last fence ends that has lines in a stretch of text; 0 when none has."""
+    last = bisect_left(fences, (end, 0)) - 1
+    return fences[last][1] if last >= 0 and fences[last][1] > start else 0
 
 
 def _kind(tokens: Sequence[Token], position: int) -> BlockKind | None:
@@ -137,7 +186,7 @@ def _kind(tokens: Sequence[Token], position: int) -> BlockKind | None:
         return _container_kind(tokens, position, BlockKind.LIST)
     if token.level:
         return None
-    if token.type == "blockquote_open":
+    if token.type in ("blockquote_open", "footnote_reference_open"):
         return _container_kind(tokens, position, BlockKind.TEXT)
     if token.type == "paragraph_open":
         formula = _BRACKETED_FORMULA.fullmatch(tokens[position + 1].content)
@@ -171,5 +220,8 @@ def _markdown_it() -> MarkdownIt:
     from markdown_it import MarkdownIt
     from mdit_py_plugins.amsmath import amsmath_plugin
     from mdit_py_plugins.dollarmath import dollarmath_plugin
+    from mdit_py_plugins.footnote import footnote_plugin
 
-    return MarkdownIt("commonmark").enable("table").use(dollarmath_plugin).use(amsmath_plugin)
+    made = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin).use(amsmath_plugin).use(footnote_plugin)
+    # Footnotes stay where they are written, so that blocks stay in order.
+    return made.disable("footnote_tail")

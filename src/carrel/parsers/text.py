@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
-from carrel.parsers import Source, decode, title_of
+from carrel.parsers import Source, bibliography, decode, title_of
+from carrel.parsers.prose import with_bibliography
 from carrel.types import Block, BlockKind, Paper, Reference
 
 # Anchored, or a long line of blanks would be tried from each of its characters.
 _PARAGRAPH = re.compile(r"^[^\S\n]*\S[^\n]*(?:\n[^\S\n]*\S[^\n]*)*", re.MULTILINE)
 _LONGEST_TITLE = 100
+_APPENDIX = re.compile(r"(?:appendix|appendices|supplement(?:ary material)?)\b[^\n.]{0,80}", re.IGNORECASE)
 
 
 class PlainText:
@@ -18,9 +20,17 @@ class PlainText:
 
     def parse(self, source: Source) -> Paper:
         text = decode(source)
-        blocks = tuple(Block(BlockKind.TEXT, *match.span()) for match in _PARAGRAPH.finditer(text))
+        blocks, cited = with_bibliography(text, [_block(match) for match in _PARAGRAPH.finditer(text)])
         reference = Reference(id="", title=_title(text) or title_of(source))
-        return Paper(reference=reference, text=text, blocks=blocks, format=self.name)
+        return Paper(reference=reference, text=text, blocks=blocks, format=self.name, cited=cited)
+
+
+def _block(paragraph: re.Match[str]) -> Block:
+    """A paragraph of text; the line that begins the bibliography, or what comes after it, is a heading."""
+    words = paragraph.group().strip()
+    if bibliography.is_heading(words) or _APPENDIX.fullmatch(words):
+        return Block(BlockKind.HEADING, *paragraph.span(), level=1, title=words)
+    return Block(BlockKind.TEXT, *paragraph.span())
 
 
 def _title(text: str) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from carrel.references import Found
     from carrel.references.bibtex_entries import Entry, Piece
+    from carrel.references.texts import Tell
     from carrel.types import Author, Published
 
 Fields = dict[str, str]
@@ -80,11 +81,11 @@ class Macros:
         return "".join(parts)
 
 
-def read(path: Path) -> Found:
+def read(path: Path, tell: Tell = texts.untold) -> Found:
     """Every entry of the file as a record, in its order."""
     collector = Collector(path, "bibtex")
     macros, parents = Macros(), _parents(path)
-    for entry in bibtex_entries.read(texts.lines(path)):
+    for entry in bibtex_entries.read(texts.lines(path, tell)):
         place = entry.key or entry.line
         try:
             if entry.kind == "string":

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from carrel.references import Found
+    from carrel.references.texts import Tell
 
 _ROLES = (
     "author", "editor", "director", "container-author", "collection-editor", "composer", "illustrator", "interviewer",
@@ -23,11 +24,11 @@ _ROLES = (
 _ZOTERO = re.compile(r"(?:.*/items/|(?:\d+|[ug]\d+)[/_:])(?P<key>[A-Z0-9]{8})")
 
 
-def read(path: Path) -> Found:
+def read(path: Path, tell: Tell = texts.untold) -> Found:
     """Every item of an array, or of the `items` of an object."""
     collector = Collector(path, "csl")
     try:
-        for line, item in Items(texts.whole(path)):
+        for line, item in Items(texts.whole(path), tell):
             if isinstance(item, dict):
                 collector.take(_draft(item), text_of(item, "citation-key", "id") or line)
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.identifiers import (
@@ -19,7 +20,6 @@ from carrel.types import Author, Origin, Problem, Published, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 NO_TITLE = "[no title]"
 _LONGEST_ID = 200
@@ -62,17 +62,19 @@ class Draft:
 class Collector:
     """Takes the drafts of one file in; gives the records and what is wrong with the others."""
 
-    def __init__(self, path: Path, kind: str) -> None:
+    def __init__(self, path: Path | str, kind: str, *, folder: Path | None = None) -> None:
         self._path = path
         self._kind = kind
+        self._folder = path.parent if isinstance(path, Path) else folder
         self._references: list[Reference] = []
         self._problems: list[Problem] = []
         self._remarks: list[Problem] = []
         self._by_id: dict[str, Reference] = {}
         self._numbers: dict[str, int] = {}
+        self._shared: dict[Any, Any] = {}
 
     def found(self) -> Found:
-        return Found(self._references, self._problems, self._remarks)
+        return Found(self._references, self._problems, self._remarks, self._folder)
 
     def report(self, place: str | int, reason: str) -> None:
         self._problems.append(Problem(f"{self._path}:{texts.line(str(place))}", texts.line(reason)))
@@ -94,9 +96,21 @@ class Collector:
         except ValueError as error:
             self.report(place, str(error))
             return
-        reference = replace(reference, id=self._own_id(reference))
+        reference = replace(self._sharing(reference), id=self._own_id(reference))
         self._by_id.setdefault(reference.id, reference)
         self._references.append(reference)
+
+    def _sharing(self, reference: Reference) -> Reference:
+        """The same record. What thousands of papers have in common, as authors and journals, is in memory once."""
+        one = self._shared.setdefault
+        return replace(
+            reference,
+            authors=tuple(one(author, author) for author in reference.authors),
+            venue=one(reference.venue, reference.venue),
+            published=one(reference.published, reference.published),
+            source=one(reference.source, reference.source),
+            tags=tuple(one(tag, tag) for tag in reference.tags),
+        )
 
     def _own_id(self, reference: Reference) -> str:
         """Its id, with `-2`, `-3` … if another paper of the file has it already."""
@@ -116,7 +130,7 @@ class Collector:
         for file in files:
             try:
                 if not paths.is_address(file):
-                    kept[paths.inside(file, self._path.parent)] = None
+                    kept[paths.inside(file, self._folder)] = None
             except paths.RefusedPath as error:
                 self.remark(place, f"{error}; the entry is kept without it")
         return list(kept)

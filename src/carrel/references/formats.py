@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import UnsupportedFormat
-from carrel.references import texts
+from carrel.references import texts, zotero_api
 from carrel.references.json_items import BrokenJson, Items
 
 if TYPE_CHECKING:
     from carrel.references import Found
+    from carrel.references.texts import Tell
+    from carrel.types import Progress
 
 READERS = {
     "jsonl": "jsonl",
@@ -55,15 +58,25 @@ def sniff(path: Path) -> str | None:
     return _text_format(texts.head(path, 10_000)) if suffix in _UNTOLD else None
 
 
-def read(path: Path) -> Found:
-    """The references of a file, whatever its format."""
+def read(source: Path | str, progress: Progress | None = None) -> Found:
+    """The references of a file, whatever its format, or of Zotero at an address."""
+    if isinstance(source, str):
+        return zotero_api.read(source, _teller(progress, source))
+    return _read_file(source, _teller(progress, "/".join(source.parts[-2:])))
+
+
+def _teller(progress: Progress | None, name: str) -> Tell:
+    return partial(progress, f"reading {name}") if progress else texts.untold
+
+
+def _read_file(path: Path, tell: Tell) -> Found:
     kind = sniff(path)
     if kind is None:
         raise UnsupportedFormat(
             f"{str(path)!r} is no file of references that Carrel knows",
             hint="Export BibTeX, RIS or CSL-JSON from your reference manager and add that.",
         )
-    found: Found = import_module(f"carrel.references.{READERS[kind]}").read(path)
+    found: Found = import_module(f"carrel.references.{READERS[kind]}").read(path, tell)
     return found
 
 

@@ -7,9 +7,15 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from carrel.references.texts import untold
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from carrel.references.texts import Tell
+
+_ITEMS_BETWEEN = 200
+"""Items read between two words of progress."""
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _LISTS = frozenset({"items", "references", "data"})
 _DECODER = json.JSONDecoder(strict=False)
@@ -28,6 +34,7 @@ class Items:
     """An array of objects, or an object with such an array under `items`."""
 
     text: str
+    tell: Tell = untold
     around: dict[str, Any] = field(default_factory=dict)
     """What an object says before its items."""
     _position: int = 0
@@ -46,10 +53,14 @@ class Items:
 
     def _array(self) -> Iterator[tuple[int, Any]]:
         self._position += 1
+        number = 0
         while (sign := self._next_sign()) != "]":
             if sign == ",":
                 self._position += 1
                 continue
+            if not number % _ITEMS_BETWEEN:
+                self.tell(self._position, len(self.text))
+            number += 1
             line = self._here()
             yield line, self._decode()
         self._position += 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from carrel.errors import SourceError
 from carrel.files import write_atomically
 from carrel.references import Found
+from carrel.references.texts import untold
 from carrel.types import Author, Problem, Published, Reference
 
 if TYPE_CHECKING:
@@ -17,8 +18,12 @@ if TYPE_CHECKING:
 
     from pydantic import TypeAdapter
 
+    from carrel.references.texts import Tell
+
 _MAX_LINE = 1_000_000
 _LAST_YEAR = 9999
+_LINES_BETWEEN = 1_000
+"""Lines read between two words of progress."""
 _KEYS = (
     "id", "doi", "title", "authors", "abstract", "venue", "note", "published", "pdf_path", "supplement_paths",
     "source", "tags", "supersedes", "pmid", "pmcid", "arxiv_id", "s2_id",
@@ -82,18 +87,21 @@ def from_record(record: Mapping[str, Any]) -> Reference:
     return reference
 
 
-def read(path: Path) -> Found:
+def read(path: Path, tell: Tell = untold) -> Found:
     """Every good record of a file, and every bad line with its number and reason."""
     references: list[Reference] = []
     problems: list[Problem] = []
-    for number, line in enumerate(_lines(path), start=1):
+    lines = _lines(path)
+    for number, line in enumerate(lines, start=1):
+        if not number % _LINES_BETWEEN:
+            tell(number, len(lines))
         if not line.strip():
             continue
         try:
             references.append(load(line))
         except ValueError as error:
             problems.append(Problem(f"{path}:{number}", f"line {number}: {_plainly(error)}"))
-    return Found(references, problems)
+    return Found(references, problems, folder=path.parent)
 
 
 def write(path: Path, references: Mapping[str, Reference]) -> None:
@@ -104,13 +112,18 @@ def write(path: Path, references: Mapping[str, Reference]) -> None:
     waiting = dict(references)
     lines = [_rewritten(line, waiting) for line in _lines(path)] if path.exists() else []
     lines += [dump(reference) for reference in waiting.values()]
-    write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
+    _replace(path, lines)
 
 
 def drop(path: Path, ids: set[str]) -> None:
     """Take these records out of the file."""
     kept = [line for line in _lines(path) if _id_of(line) not in ids]
-    write_atomically(path, "".join(f"{line}\n" for line in kept).encode())
+    _replace(path, kept)
+
+
+def _replace(path: Path, lines: list[str]) -> None:
+    # Joined as they are: a second copy of each line would be a hundred megabytes of a large library.
+    write_atomically(path, "\n".join([*lines, ""]).encode())
 
 
 def _rewritten(line: str, waiting: dict[str, Reference]) -> str:

@@ -14,16 +14,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from carrel.references import Found
+    from carrel.references.texts import Tell
 
 _UNKNOWN = Author("Unknown")
 _INCOMPLETE = "paperpile:incomplete"
 
 
-def read(path: Path) -> Found:
+def read(path: Path, tell: Tell = texts.untold) -> Found:
     """Every entry that says anything of a paper; what it does not say is marked, not guessed."""
     collector = Collector(path, "paperpile")
     try:
-        for line, entry in Items(texts.whole(path)):
+        for line, entry in Items(texts.whole(path), tell):
             if not isinstance(entry, dict):
                 collector.report(line, f"an entry is a JSON object, this is {type(entry).__name__}")
                 continue

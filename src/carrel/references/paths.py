@@ -14,8 +14,10 @@ class RefusedPath(ValueError):
     """Why a path is not followed."""
 
 
-def inside(text: str, folder: Path) -> str:
+def inside(text: str, folder: Path | None) -> str:
     """The path from the folder on, with forward slashes. Every other is refused, by its look alone.
+
+    Of a folder that is not known only relative paths can be inside.
 
     Whether a link in the folder leads out of it is for the one who opens the file to see.
     """
@@ -34,10 +36,10 @@ def inside(text: str, folder: Path) -> str:
     return relative.as_posix()
 
 
-def _from_folder(path: str, folder: Path) -> PurePosixPath:
+def _from_folder(path: str, folder: Path | None) -> PurePosixPath:
     if path.startswith("/"):
-        absolute, root = PurePosixPath(path), PurePosixPath(folder.absolute().as_posix())
-        if absolute.is_relative_to(root):
+        absolute, root = PurePosixPath(path), folder and PurePosixPath(folder.absolute().as_posix())
+        if root and absolute.is_relative_to(root):
             return absolute.relative_to(root)
         raise RefusedPath(f"the path {path!r} is not in the folder of its file")
     if path.startswith("~") or _DRIVE.match(path) or _SCHEME.match(path):

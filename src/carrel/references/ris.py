@@ -11,10 +11,11 @@ from carrel.references.drafts import Collector, Draft
 from carrel.types import Author, Published
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from carrel.references import Found
+    from carrel.references.texts import Tell
 
 Fields = dict[str, list[list[str]]]
 """The values of an entry by tag, each as the lines it stands in."""
@@ -23,19 +24,19 @@ _LINE = re.compile(r"\ufeff?\s{0,3}(?P<tag>[A-Z][A-Z0-9]) {1,2}-(?: (?P<value>.*
 _BOOKS = frozenset({"BOOK", "EDBOOK", "EBOOK", "RPRT", "THES", "SER"})
 
 
-def read(path: Path) -> Found:
+def read(path: Path, tell: Tell = texts.untold) -> Found:
     """Every entry between its TY and its ER; one whose ER is missing ends where the next begins."""
     collector = Collector(path, "ris")
-    for line, fields in _entries(path, collector):
+    for line, fields in _entries(texts.lines(path, tell), collector):
         collector.take(_draft(fields), _first(fields, "ID") or line)
     return collector.found()
 
 
-def _entries(path: Path, collector: Collector) -> Iterator[tuple[int, Fields]]:
+def _entries(lines: Iterable[str], collector: Collector) -> Iterator[tuple[int, Fields]]:
     fields: Fields = {}
     start = 0
     last = ""
-    for number, line in enumerate(texts.lines(path), start=1):
+    for number, line in enumerate(lines, start=1):
         found = _LINE.match(line.rstrip("\r\n"))
         tag = found["tag"] if found else ""
         if fields and tag in ("TY", "ER"):

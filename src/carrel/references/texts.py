@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import codecs
 import html
+import io
 import re
 from typing import TYPE_CHECKING
 
 from carrel.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    Tell = Callable[[int, int], None]
+    """Takes how much of a file is read, and its size in the same measure."""
+
+_LINES_BETWEEN = 2_000
+"""Lines read between two words of progress."""
 _SAMPLE = 65_536
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -65,12 +71,19 @@ def _without_tags(text: str, block: str) -> str:
     return _TAG.sub("", _BLOCK.sub(block, text)) if "<" in text else text
 
 
-def lines(path: Path) -> Iterator[str]:
+def untold(_done: int, _size: int) -> None:
+    """Nobody wants to know how far the reading is."""
+
+
+def lines(path: Path, tell: Tell = untold) -> Iterator[str]:
     """The lines of a file in whatever encoding it is, without NULs, read as they are asked for."""
     try:
         encoding, errors = _encoding(path)
-        with path.open(encoding=encoding, errors=errors) as file:
-            for text in file:
+        size = path.stat().st_size
+        with path.open("rb") as file, io.TextIOWrapper(file, encoding=encoding, errors=errors) as decoded:
+            for number, text in enumerate(decoded):
+                if not number % _LINES_BETWEEN:
+                    tell(file.tell(), size)
                 yield text.replace("\0", "") if "\0" in text else text
     except (OSError, UnicodeError) as error:
         raise unreadable(path, error) from error

@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 from carrel.errors import SourceError
 from carrel.references.drafts import Collector
-from carrel.references.texts import unreadable
-from carrel.references.zotero_items import NO_PAPERS, draft
+from carrel.references.texts import unreadable, untold
+from carrel.references.zotero_items import NO_PAPERS, draft, stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from carrel.references import Found
+    from carrel.references.texts import Tell
 
 _ATTEMPTS = 5
+_ITEMS_BETWEEN = 200
+"""Items read between two words of progress."""
 # The index of a WAL is made anew; a journal undoes what Zotero was in the middle of.
 _BESIDE = ("-wal", "-journal")
-_PDF = "application/pdf"
 _LINKED_FILE, _LINKED_ADDRESS = 2, 3
 
 _ITEMS = """
@@ -67,7 +69,7 @@ _ATTACHMENTS = """
 """
 
 
-def read(path: Path) -> Found:
+def read(path: Path, tell: Tell = untold) -> Found:
     """Every item that is not in the bin, with its tags, collections, notes and attachments."""
     collector = Collector(path, "zotero")
     with tempfile.TemporaryDirectory(prefix="carrel-zotero-") as folder:
@@ -75,7 +77,7 @@ def read(path: Path) -> Found:
         try:
             with closing(sqlite3.connect(copy)) as connection:
                 connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-                for item, collections in _items(connection):
+                for item, collections in _items(connection, tell):
                     collector.take(draft(item, collections), item["key"])
         except sqlite3.Error as error:
             raise SourceError(
@@ -114,14 +116,15 @@ def _state(path: Path) -> tuple[tuple[int, int], ...]:
     return tuple((stat.st_mtime_ns, stat.st_size) for stat in (file.stat() for file in files))
 
 
-def _items(connection: sqlite3.Connection) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:
+def _items(connection: sqlite3.Connection, tell: Tell) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:
     creators, tags = _grouped(connection, _CREATORS), _grouped(connection, _TAGS)
     notes, attachments = _grouped(connection, _NOTES), _grouped(connection, _ATTACHMENTS)
     collections, fields = _grouped(connection, _COLLECTIONS), _grouped(connection, _FIELDS)
     base_fields = _grouped(connection, _BASE_FIELDS)
-    for number, key, kind in connection.execute(_ITEMS):
-        if kind in NO_PAPERS:
-            continue
+    papers = [row for row in connection.execute(_ITEMS) if row[2] not in NO_PAPERS]
+    for count, (number, key, kind) in enumerate(papers):
+        if not count % _ITEMS_BETWEEN:
+            tell(count, len(papers))
         item = {
             # What a case calls its name and a film its running time, all items call title and date.
             **dict(base_fields[number]),
@@ -152,6 +155,4 @@ def _path(key: str, link: int, content: str | None, path: str) -> str:
         return ""
     if link == _LINKED_FILE:
         return path
-    name = path.removeprefix("storage:")
-    # Snapshots of pages keep a file for every picture; only the page itself is told, and it is no paper.
-    return f"storage/{key}/{name}" if content == _PDF or name.lower().endswith((".pdf", ".epub", ".djvu")) else ""
+    return stored(key, path.removeprefix("storage:"), content)

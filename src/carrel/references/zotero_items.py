@@ -11,12 +11,17 @@ from carrel.references.json_items import BrokenJson, Items
 from carrel.types import Author, Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from carrel.references import Found
+    from carrel.references.texts import Tell
+
+    Children = dict[str, list[dict[str, Any]]]
+    """By the key of the item they hang on."""
 
 NO_PAPERS = frozenset({"attachment", "note", "annotation"})
+PDF = "application/pdf"
 _VENUES = (
     "publicationTitle", "proceedingsTitle", "bookTitle", "encyclopediaTitle", "dictionaryTitle", "websiteTitle",
     "blogTitle", "forumTitle", "programTitle", "conferenceName", "meetingName", "journalAbbreviation", "repository",
@@ -27,21 +32,82 @@ _CITATION_KEY = re.compile(r"^(?:citation key|bibtex)\s*:\s*(\S+)[^\S\n]*\n?", r
 _URI_KEY = re.compile(r"/items/([A-Z0-9]{8})(?:[/?]|$)")
 
 
-def read(path: Path) -> Found:
+def read(path: Path, tell: Tell = texts.untold) -> Found:
     """Every item of a Better BibTeX or Zotero JSON export, and of what Zotero's API answers."""
     collector = Collector(path, "zotero")
-    items = Items(texts.whole(path))
+    text = texts.whole(path)
+    items, hanging = Items(text, tell), _hanging(text)
     try:
         for line, item in items:
             if not isinstance(item, dict):
                 collector.report(line, f"an item is a JSON object, this is {type(item).__name__}")
                 continue
-            data = _data(item)
-            if text_of(data, "itemType") not in NO_PAPERS:
+            data = data_of(item)
+            if _is_paper(data):
+                data = _with_children(data, hanging.get(_key(data), ()))
                 collector.take(draft(data, _collections(data, items.around)), _place(data) or line)
     except BrokenJson as error:
         collector.report(error.line, str(error))
     return collector.found()
+
+
+def _hanging(text: str) -> Children:
+    """The children that stand among the items, as they do in what the API answers."""
+    found: list[dict[str, Any]] = []
+    try:
+        if '"parentItem"' in text:
+            found += (data_of(item) for _line, item in Items(text) if isinstance(item, dict))
+    except BrokenJson:
+        # Reported where the items themselves are read.
+        pass
+    return _by_parent(found)
+
+
+def families(items: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The papers among the items of a library, each with the notes and attachments that hang on it."""
+    everything = list(items)
+    children = _by_parent(everything)
+    for item in everything:
+        if _is_paper(item):
+            yield _with_children(item, children.get(_key(item), ()))
+
+
+def _by_parent(items: Iterable[dict[str, Any]]) -> Children:
+    children: Children = {}
+    for item in items:
+        if (parent := text_of(item, "parentItem")) and not item.get("deleted"):
+            children.setdefault(parent, []).append(item)
+    return children
+
+
+def _is_paper(item: Mapping[str, Any]) -> bool:
+    return text_of(item, "itemType") not in NO_PAPERS and not item.get("deleted")
+
+
+def _with_children(item: dict[str, Any], children: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    if not children:
+        return item
+    notes = [text_of(child, "note") for child in children if text_of(child, "itemType") == "note"]
+    # Sorting is stable: the PDFs first, each kind in the order it came.
+    files = [_attached(child) for child in sorted(children, key=lambda child: text_of(child, "contentType") != PDF)]
+    return {**item, "notes": notes, "attachments": [{"path": path} for path in files if path]}
+
+
+def _attached(child: Mapping[str, Any]) -> str:
+    mode = text_of(child, "linkMode")
+    if mode == "linked_file":
+        return text_of(child, "path")
+    name = text_of(child, "filename") if mode in ("imported_file", "imported_url") else ""
+    return stored(_key(child), name, text_of(child, "contentType"))
+
+
+def stored(key: str, name: str, content: str | None) -> str:
+    """Where Zotero keeps a file, from its data directory on.
+
+    Snapshots of pages keep a file for every picture; only the page itself is told, and it is no paper.
+    """
+    is_paper = name and (content == PDF or name.lower().endswith((".pdf", ".epub", ".djvu")))
+    return f"storage/{key}/{name}" if is_paper else ""
 
 
 def draft(item: Mapping[str, Any], collections: tuple[str, ...] = ()) -> Draft:
@@ -63,15 +129,19 @@ def draft(item: Mapping[str, Any], collections: tuple[str, ...] = ()) -> Draft:
         pmcid=text_of(item, "PMCID"),
         links=(text_of(item, "url"),),
         files=tuple(path for attachment in dicts_of(item, "attachments") if (path := text_of(attachment, "path"))),
-        tags=(*_tags(item), *collections),
+        # In one order, for each way to Zotero has its own.
+        tags=(*sorted(_tags(item)), *sorted(collections)),
         source=Origin("zotero", key) if key else Origin(),
     )
 
 
-def _data(item: dict[str, Any]) -> dict[str, Any]:
-    """The API wraps an item's fields in `data`."""
-    inner = item.get("data")
-    return {"key": item.get("key"), **inner} if isinstance(inner, dict) else item
+def data_of(item: dict[str, Any]) -> dict[str, Any]:
+    """The API wraps an item's fields in `data`, and says beside them which day is meant by its date."""
+    inner, meta = item.get("data"), item.get("meta")
+    if not isinstance(inner, dict):
+        return item
+    day = text_of(meta, "parsedDate") if isinstance(meta, dict) else ""
+    return {"key": item.get("key"), **inner, **({"date": day} if day else {})}
 
 
 def _place(item: Mapping[str, Any]) -> str:

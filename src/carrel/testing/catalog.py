@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from carrel.catalogs import Entry, PaperRow, QueryRecord, Unfinished
+from carrel.catalogs import CitationRow, Embedding, Entry, ExhibitRow, PaperRow, QueryRecord, Unfinished
+from carrel.catalogs.citing import Known
+from carrel.testing.locations import MemoryLocations
 from carrel.types import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from carrel.types import Chunk, Document, Reference
+    from carrel.types import Chunk, Document, Place, Reference
 
     State = Literal["pending", "active", "retired"]
 
@@ -33,15 +36,15 @@ class _Paper:
     reference: Reference
     listed: bool
     state: State = "pending"
-    texts: dict[Part, tuple[Document, tuple[Chunk, ...]]] = field(default_factory=dict)
+    texts: dict[Part, Entry] = field(default_factory=dict)
 
     def chunks(self) -> list[Chunk]:
         """In reading order, with what the record says now."""
-        held = [chunk for part in sorted(self.texts) for chunk in self.texts[part][1]]
+        held = [chunk for part in sorted(self.texts) for chunk in self.texts[part].chunks]
         return [chunk.with_facts(self.reference) for chunk in sorted(held, key=lambda one: (one.part, one.position))]
 
     def row(self) -> PaperRow:
-        documents = [self.texts[part][0] for part in sorted(self.texts)]
+        documents = [self.texts[part].document for part in sorted(self.texts)]
         return PaperRow(
             reference=self.reference,
             listed=self.listed,
@@ -54,18 +57,23 @@ class _Paper:
 
 class MemoryCatalog:
     def __init__(self) -> None:
+        self.locations = MemoryLocations()
         self.queries: list[KeptQuery] = []
         self._papers: dict[str, _Paper] = {}
+        self._embeddings: dict[str, Embedding] = {}
         self._salt = secrets.token_hex(16)
 
     def put(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
             before = self._papers.get(entry.reference.id)
-            texts = {**(before.texts if before else {}), entry.document.part: (entry.document, entry.chunks)}
+            texts = {**(before.texts if before else {}), entry.document.part: entry}
             self._papers[entry.reference.id] = _Paper(entry.reference, entry.listed, texts=texts)
 
-    def activate(self, paper_ids: Collection[str]) -> None:
+    def activate(self, paper_ids: Collection[str], embeddings: Sequence[Embedding] = ()) -> None:
         self._set_state("active", paper_ids)
+        kept = {paper_id: one for paper_id, one in self._embeddings.items() if paper_id not in paper_ids}
+        now = int(time.time())
+        self._embeddings = kept | {one.paper_id: replace(one, indexed_at=now) for one in embeddings}
 
     def retire(self, paper_ids: Collection[str]) -> None:
         self._set_state("retired", paper_ids)
@@ -73,12 +81,19 @@ class MemoryCatalog:
     def remove(self, paper_ids: Collection[str]) -> None:
         for paper_id in paper_ids:
             self._papers.pop(paper_id, None)
+            self._embeddings.pop(paper_id, None)
 
     def drop(self, paper_id: str, part: Part) -> None:
         paper = self._papers[paper_id]
         texts = {held: text for held, text in paper.texts.items() if held != part}
         listed = paper.listed and part != Part.ABSTRACT
         self._papers[paper_id] = replace(paper, texts=texts, listed=listed, state="pending")
+
+    def move(self, sources: Mapping[str, str]) -> None:
+        for paper in self._papers.values():
+            for part, entry in paper.texts.items():
+                source = sources.get(entry.document.source, entry.document.source)
+                paper.texts[part] = replace(entry, document=replace(entry.document, source=source))
 
     def reopen(self, paper_ids: Collection[str] | None = None) -> None:
         asked = self._papers if paper_ids is None else paper_ids
@@ -92,6 +107,9 @@ class MemoryCatalog:
             if paper.state == "pending"
         }
         return Unfinished(pending, tuple(key for key, paper in self._papers.items() if paper.state == "retired"))
+
+    def embeddings(self) -> dict[str, Embedding]:
+        return dict(self._embeddings)
 
     def digests(self) -> dict[tuple[str, Part], str]:
         return {(document.paper_id, document.part): document.digest for document in self._documents()}
@@ -114,9 +132,35 @@ class MemoryCatalog:
     def addresses(self) -> set[str]:
         return {chunk.address for paper in self._shown().values() for chunk in paper.chunks()}
 
+    def exhibits(self, paper_ids: Collection[str]) -> list[ExhibitRow]:
+        return [
+            ExhibitRow(f"{entry.reference.id}/fig{number}", entry.reference.id, exhibit)
+            for entry in self._entries(paper_ids)
+            for number, exhibit in enumerate(entry.exhibits, start=1)
+        ]
+
+    def places(self, paper_id: str, part: Part) -> tuple[Place, ...]:
+        paper = self._papers.get(paper_id)
+        return paper.texts[part].places if paper and part in paper.texts else ()
+
+    def citations(self, paper_ids: Collection[str] | None = None) -> list[CitationRow]:
+        shown = self._shown()
+        known = Known((key, shown[key].reference.title, shown[key].reference.doi) for key in sorted(shown))
+        return [
+            known.recognised(CitationRow(entry.reference.id, position, cited))
+            for entry in self._entries(shown if paper_ids is None else paper_ids)
+            for position, cited in enumerate(entry.cited)
+        ]
+
+    def _entries(self, paper_ids: Collection[str]) -> Iterator[Entry]:
+        shown = self._shown()
+        for paper_id in sorted(shown):
+            if paper_id in paper_ids:
+                yield from shown[paper_id].texts.values()
+
     def document(self, paper_id: str, part: Part) -> Document | None:
         paper = self._papers.get(paper_id)
-        return paper.texts[part][0] if paper and part in paper.texts else None
+        return paper.texts[part].document if paper and part in paper.texts else None
 
     def record_query(self, query: QueryRecord, *, keep_text: bool) -> None:
         digest = hashlib.sha256(f"{self._salt}{query.text}".encode("utf-8", "replace")).hexdigest()
@@ -133,4 +177,4 @@ class MemoryCatalog:
         return {paper_id: paper for paper_id, paper in self._papers.items() if paper.state != "retired"}
 
     def _documents(self) -> list[Document]:
-        return [document for paper in self._papers.values() for document, _ in paper.texts.values()]
+        return [entry.document for paper in self._papers.values() for entry in paper.texts.values()]

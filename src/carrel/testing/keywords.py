@@ -46,6 +46,9 @@ class MemoryKeywords:
         hits = [Hit(address, self._score(address, weights)) for address in allowed]
         return sorted((hit for hit in hits if hit.score > 0), key=lambda hit: (-hit.score, hit.address))[:limit]
 
+    def matches(self, text: str, *, where: Filter = EVERYTHING) -> int:
+        return len(self.search(text, limit=max(1, len(self._chunks)), where=where))
+
     def count(self) -> int:
         return len(self._chunks)
 

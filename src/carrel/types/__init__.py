@@ -36,6 +36,7 @@ from carrel.types.graph import (
 from carrel.types.papers import (
     ANY_YEAR,
     ATOMIC,
+    QUOTABLE,
     AddReport,
     Author,
     Block,
@@ -74,6 +75,7 @@ __all__ = [
     "ANY_YEAR",
     "ATOMIC",
     "EVERYTHING",
+    "QUOTABLE",
     "AddReport",
     "Answer",
     "ArmScore",

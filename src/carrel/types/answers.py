@@ -68,7 +68,7 @@ class Citation:
             "quote": self.quote,
             "start": self.start,
             "end": self.end,
-            "page": chunk.page_start,
+            "page": self.boxes[0].page if self.boxes else chunk.page_start,
             "boxes": [asdict(box) for box in self.boxes],
             "score": self.score,
         }

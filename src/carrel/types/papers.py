@@ -38,8 +38,14 @@ ATOMIC = frozenset({BlockKind.CODE, BlockKind.FORMULA, BlockKind.TABLE})
 
 class ChunkKind(StrEnum):
     ABSTRACT = "abstract"
+    NOTE = "note"
+    """The reader's own words about a paper, and its tags: they lead to it and are never quoted as its own."""
     PASSAGE = "passage"
     EXHIBIT = "exhibit"
+
+
+QUOTABLE = frozenset({ChunkKind.ABSTRACT, ChunkKind.PASSAGE, ChunkKind.EXHIBIT})
+"""What an author wrote."""
 
 
 class ExhibitKind(StrEnum):
@@ -219,6 +225,8 @@ class Chunk:
     has_table: bool = False
     page_start: int | None = None
     page_end: int | None = None
+    exhibits: tuple[str, ...] = ()
+    """Addresses of the figures, tables and algorithms of its paper that it mentions."""
 
     def with_facts(self, reference: Reference) -> Chunk:
         """The same chunk, with what its paper's record says."""
@@ -238,6 +246,8 @@ class Chunk:
 
     @property
     def embedded_text(self) -> str:
+        if self.kind == ChunkKind.NOTE:
+            return self.text
         # Joined by a space: line breaks cost the bundled model half a point of nDCG on SciFact.
         return f"{self.heading} {self.text}".strip()
 
@@ -266,6 +276,52 @@ class Problem:
     reason: str
 
 
+class Action(StrEnum):
+    ADD = "add"
+    UPDATE = "update"
+    SKIP = "skip"
+    RETIRE = "retire"
+
+
+class Reason(StrEnum):
+    """How a paper was recognised, or why it was not."""
+
+    NEW = "new"
+    ID_TAKEN = "id_taken"
+    """New; another paper has its id, so that it gets a number behind."""
+    SOURCE_ID_MATCH = "source_id_match"
+    DOI_MATCH = "doi_match"
+    ID_MATCH = "id_match"
+    KNOWN_PAPER = "known_paper"
+    """Of a text: recognised by its front matter, path, DOI or title."""
+    DUPLICATE_IN_BATCH = "duplicate_in_batch"
+    """It is a paper that came earlier in the same run."""
+    UNCHANGED = "unchanged"
+    MOVED = "moved"
+    """Its file has another path now and the same content."""
+    FILE_GONE = "file_gone"
+    ENTRY_GONE = "entry_gone"
+    """No file of references has it any longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What becomes of one paper that was offered, and why."""
+
+    id: str
+    action: Action
+    title: str
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that a paper's record names."""
+
+    paper_id: str
+    path: str
+
+
 @dataclass(frozen=True, slots=True)
 class AddReport:
     """What became of everything that was offered."""
@@ -277,8 +333,14 @@ class AddReport:
     failed: tuple[Problem, ...] = ()
     papers: tuple[str, ...] = ()
     """The papers that are new or updated."""
+    retired: tuple[str, ...] = ()
+    """The papers that left the library, because nothing that is followed has them any longer."""
     chunks_embedded: int = 0
     dry_run: bool = False
+    details: tuple[Detail, ...] = ()
+    """Of a dry run: what would become of each paper."""
+    attached: tuple[Attachment, ...] = ()
+    """Files beside the references that could be taken in: of papers whose text the library does not have."""
 
     def as_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "papers": list(self.papers)}
+        return {**asdict(self), "papers": list(self.papers), "retired": list(self.retired)}

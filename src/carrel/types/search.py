@@ -148,6 +148,8 @@ class SearchResult:
     """Milliseconds by stage."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """Candidates by arm."""
+    matched: int | None = None
+    """How many passages there are with any word of the query; None when words were not searched."""
 
     @property
     def rerank_degraded(self) -> bool:
@@ -161,6 +163,7 @@ class SearchResult:
             "degraded": [asdict(part) for part in self.degraded],
             "results": [passage.as_dict() for passage in self.passages],
             "total": len(self.passages),
+            "matched": self.matched,
             "timings": dict(self.timings),
             "counts": dict(self.counts),
         }

@@ -71,19 +71,18 @@ class FlatVectors:
             return
         self._check_rows(chunks, vectors)
         self._refresh()
-        kept = self._without({chunk.paper_id for chunk in chunks})
-        merged = _merge_from(kept, len(chunks))
-        sources = [rows_of_segment(live.segment, live.alive) for live in kept[merged:]]
+        full, sparse = _apart(self._without({chunk.paper_id for chunk in chunks}))
+        merged = _merge_from(full, len(chunks) + sum(live.count for live in sparse))
+        sources = [rows_of_segment(live.segment, live.alive) for live in (*sparse, *full[merged:])]
         added = self._write([*sources, rows_of_chunks(chunks, vectors)])
-        self._commit(kept[:merged], added=added)
+        self._commit(full[:merged], added=added)
 
     def delete(self, paper_ids: Collection[str]) -> None:
         self._refresh()
         kept = self._without(set(paper_ids))
         if sum(live.count for live in kept) == self.count():
             return
-        full = [live for live in kept if live.count * 2 >= len(live.segment)]
-        sparse = [live for live in kept if live.count * 2 < len(live.segment)]
+        full, sparse = _apart(kept)
         added = self._write([rows_of_segment(live.segment, live.alive) for live in sparse]) if sparse else None
         self._commit(full, added=added)
 
@@ -233,6 +232,12 @@ class FlatVectors:
             f"the vector index in {str(self._directory)!r} cannot be read: {error}",
             hint="It is derived: delete that directory and run 'carrel index build'.",
         )
+
+
+def _apart(kept: Sequence[_Live]) -> tuple[list[_Live], list[_Live]]:
+    """Those that are at least half alive, and those that are better written anew."""
+    full = [live for live in kept if live.count * 2 >= len(live.segment)]
+    return full, [live for live in kept if live.count * 2 < len(live.segment)]
 
 
 def _merge_from(kept: Sequence[_Live], incoming: int) -> int:

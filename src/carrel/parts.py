@@ -1,0 +1,187 @@
+"""What a library is made of: its settings, its stores, its models, each opened when first asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Self
+
+from carrel import health, locking, registry, settings
+from carrel.chunking import Limits
+from carrel.embedders.cache import EmbeddingCache
+from carrel.embedders.papers_cache import PapersCache
+from carrel.ingest import adding, entries, indexing
+from carrel.isolation.process import Budget
+from carrel.isolation.workers import Workers
+from carrel.pictures import Pictures
+from carrel.stores import Stores
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+    from types import TracebackType
+
+    from carrel.attachments import PdfRoot
+    from carrel.embedders import Embedder
+    from carrel.generators import Generator
+    from carrel.layout import Layout
+    from carrel.parsers import Parser
+    from carrel.references import Found
+    from carrel.rerankers import Reranker
+    from carrel.types import Progress
+
+
+class Parts:
+    """The parts that the verbs of a library work on."""
+
+    def __init__(
+        self,
+        place: Layout,
+        *,
+        overrides: Mapping[str, Any] | None = None,
+        embedder: Embedder | None = None,
+        generator: Generator | None = None,
+    ) -> None:
+        self.layout = place
+        self.settings, self.origins = settings.load(place.config, overrides)
+        if embedder is not None:
+            self.embedder = embedder
+        if generator is not None:
+            self.generator = generator
+
+    def close(self) -> None:
+        if "stores" in self.__dict__:
+            self.stores.vectors.close()
+            self.stores.keywords.close()
+            self.stores.graph.close()
+            self.stores.catalog.close()
+            del self.stores
+        if "workers" in self.__dict__:
+            self.workers.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        checked_in = {key for key, origin in self.origins.items() if origin == str(self.layout.config)}
+        models = self.settings.models
+        made: Embedder = registry.make(
+            "embedders",
+            self.settings.embedder,
+            threads=self.settings.threads or None,
+            folder=self.layout.root.parent,
+            cache=self.layout.cache / "models",
+            confined="embedder" in checked_in,
+            # The user's key goes to no server that only the library's config names.
+            api_key="" if "models.base_url" in checked_in else models.api_key.get_secret_value(),
+            **models.model_dump(exclude={"api_key", "allow_remote"}, exclude_defaults=True),
+        )
+        return made
+
+    @cached_property
+    def generator(self) -> Generator:
+        options = {"max_statements": self.settings.answer.max_statements}
+        made: Generator = registry.make("generators", self.settings.generator, **options)
+        return made
+
+    @cached_property
+    def reranker(self) -> Reranker | None:
+        name = self.settings.reranker
+        made: Reranker | None = None if name == "none" else registry.make("rerankers", name)
+        return made
+
+    @cached_property
+    def stores(self) -> Stores:
+        cache, chosen = self.layout.cache, self.settings
+        model = {"model": self.embedder.name, "dim": self.embedder.dim}
+        return Stores(
+            catalog=registry.make("catalogs", chosen.catalog, path=self.layout.database),
+            vectors=registry.make("vectors", chosen.vectors, directory=cache / "vectors", **model),
+            keywords=registry.make("keywords", chosen.keywords, directory=cache / "keywords"),
+            graph=registry.make("graphs", chosen.graph, path=cache / "graph" / "graph.db"),
+            embedder=self.embedder,
+            cache=EmbeddingCache(
+                self.layout.embeddings, model=self.embedder.name, dim=self.embedder.dim, lender=self._lender
+            ),
+            pictures=self.pictures,
+        )
+
+    @cached_property
+    def parsers(self) -> Mapping[str, Parser]:
+        """The parser for each suffix. They read in processes of their own, unless the user wants it otherwise."""
+        make = self.workers.isolated if self.settings.ingest.isolate else partial(registry.make, "parsers")
+        made: list[Parser] = [make(name) for name in registry.names("parsers")]
+        return {suffix: parser for parser in made for suffix in parser.suffixes}
+
+    @cached_property
+    def workers(self) -> Workers:
+        """The processes that files are read in."""
+        chosen = self.settings.ingest
+        return Workers(Budget(chosen.parse_seconds, chosen.parse_megabytes, chosen.max_document_characters))
+
+    @cached_property
+    def pdf_root(self) -> PdfRoot:
+        """Where the references' files are looked for."""
+        from carrel import attachments
+
+        confined = self.origins.get("pdf_root") == str(self.layout.config)
+        return attachments.pdf_root(self.layout, self.settings.pdf_root, confined=confined)
+
+    @property
+    def _lender(self) -> PapersCache | None:
+        """The embedding cache of papers-rag, where its user has one."""
+        folder = self._folder("ingest.papers_embed_cache", self.settings.ingest.papers_embed_cache)
+        return PapersCache(folder, model=self.embedder.name, dim=self.embedder.dim) if folder else None
+
+    def _folder(self, key: str, named: str) -> Path | None:
+        """What a setting names; where the library's own config names it, links out of the library are not followed."""
+        return self.layout.folder(named, confined=self.origins.get(key) == str(self.layout.config))
+
+    @property
+    def pictures(self) -> Pictures:
+        """The pictures of the papers' figures."""
+        return Pictures(self.layout.images, self.layout.root.parent)
+
+    @property
+    def _workplace(self) -> adding.Workplace:
+        chunking, limits = self.settings.chunking, self.settings.ingest
+        return adding.Workplace(
+            stores=self.stores,
+            refs=self.layout.refs,
+            parsers=self.parsers,
+            relative=self.layout.relative,
+            taking_in=partial(health.taking_in, self.layout),
+            limits=Limits(chunking.min_tokens, chunking.target_tokens, chunking.max_tokens),
+            longest=limits.max_document_characters,
+            batch=limits.batch_characters,
+        )
+
+    def _found(self) -> Found:
+        """The library's own references, and the lines of refs.jsonl that are none."""
+        return adding.read_refs(self.layout.refs)
+
+    def _take_in_refs(self) -> Found:
+        """Make the catalog say what refs.jsonl says."""
+        mark, found = health.mark_of(self.layout.refs), self._found()
+        entries.put_references(found.references, self.stores, complete=not found.problems)
+        if not found.problems:
+            health.remember(mark, self.layout.cache)
+        return found
+
+    def _reopen_missing(self, found: Found) -> None:
+        """Papers that an index lost, its directory deleted perhaps, are to be indexed again."""
+        checked = health.compare(found, self.stores, self.layout.cache, health.IndexState.BUILDING)
+        self.stores.catalog.reopen({*checked.missing, *checked.wrong_model})
+
+    def _settle(self, progress: Progress | None = None, *, fresh: bool = False) -> indexing.Settled:
+        batch = self.settings.ingest.batch_characters
+        return indexing.settle(self.stores, batch=batch, progress=progress, fresh=fresh)
+
+    def _writing(self, progress: Progress | None = None) -> AbstractContextManager[None]:
+        return locking.held(self.layout.lock, timeout=self.settings.lock_timeout, progress=progress)

@@ -1,0 +1,175 @@
+"""A paper's record and outline, and the list of papers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from carrel.errors import InvalidInput
+from carrel.identifiers import normalise_title
+from carrel.reading.chapters import Chapter, chapters_of
+from carrel.reading.naming import resolve_all
+from carrel.references import jsonl
+from carrel.types import EVERYTHING, Chunk, ChunkKind, Filter, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from carrel.catalogs import Catalog, PaperRow
+    from carrel.types import Reference
+
+
+class Sort(StrEnum):
+    ID = "id"
+    YEAR = "year"
+    """The newest first; papers without a year last."""
+    TITLE = "title"
+    ADDED = "added"
+    """The last of refs.jsonl first; papers it does not have last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which papers are to be listed, and how."""
+
+    names: tuple[str, ...] = ()
+    """Ids or titles; an unknown one is an error."""
+    where: Filter = EVERYTHING
+    """Years, venue and tags are asked of the paper's record."""
+    authors: tuple[str, ...] = ()
+    """A part of the name of any author; several mean any of them."""
+    sort: Sort = Sort.ID
+    limit: int = 0
+    """0 means all."""
+
+
+EVERY = Wanted()
+
+
+@dataclass(frozen=True, slots=True)
+class PaperSummary:
+    row: PaperRow
+    figure_count: int
+
+    @property
+    def chunk_count(self) -> int:
+        """Its figures are counted by themselves."""
+        return self.row.chunk_count - self.figure_count
+
+    def as_dict(self) -> dict[str, Any]:
+        row, reference = self.row, self.row.reference
+        return {
+            "id": reference.id,
+            "title": reference.title,
+            "authors": [str(author) for author in reference.authors],
+            "year": reference.published.year or None,
+            "venue": reference.venue,
+            "doi": reference.doi,
+            "tags": list(reference.tags),
+            "parts": [part.value for part in row.parts],
+            "sources": list(row.sources),
+            "chunk_count": self.chunk_count,
+            "figure_count": self.figure_count,
+            "listed": row.listed,
+            "indexed": row.indexed,
+            "record": jsonl.as_record(reference),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    papers: tuple[PaperSummary, ...]
+    total: int
+    """How many there are without the limit."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"papers": [paper.as_dict() for paper in self.papers], "total": self.total}
+
+
+@dataclass(frozen=True, slots=True)
+class PaperView:
+    summary: PaperSummary
+    chapters: tuple[Chapter, ...]
+    cited: int
+    """Entries of its bibliography."""
+    in_library: int
+    """Entries that are papers of the library."""
+
+    @property
+    def reference(self) -> Reference:
+        return self.summary.row.reference
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "kind": "paper",
+            **self.summary.as_dict(),
+            "abstract": self.reference.abstract,
+            "chapters": [chapter.outline() for chapter in self.chapters],
+            "bibliography": {"cited": self.cited, "in_library": self.in_library},
+        }
+
+
+def view(row: PaperRow, chunks: Sequence[Chunk], catalog: Catalog) -> PaperView:
+    """A paper and its outline; a paper without a text has none, and cites nobody."""
+    cited = catalog.citations([row.reference.id]) if Part.BODY in row.parts else []
+    figures = sum(chunk.kind == ChunkKind.EXHIBIT for chunk in chunks)
+    known = sum(bool(entry.known_as) for entry in cited)
+    return PaperView(PaperSummary(row, figures), chapters_of(chunks), len(cited), known)
+
+
+def listing(wanted: Wanted, catalog: Catalog, places: Mapping[str, int]) -> Listing:
+    """The papers that are wanted, in that order. `places` are their places in refs.jsonl."""
+    if wanted.limit < 0:
+        raise InvalidInput(f"limit must not be negative, got {wanted.limit}", hint="0 means all.")
+    rows = _chosen(wanted.names, catalog)
+    matching = _sorted([row for row in rows if _matches(row.reference, wanted)], wanted.sort, places)
+    shown = matching[: wanted.limit or None]
+    with_text = [row.reference.id for row in shown if Part.BODY in row.parts]
+    figures = Counter(exhibit.paper_id for exhibit in catalog.exhibits(with_text))
+    return Listing(tuple(PaperSummary(row, figures[row.reference.id]) for row in shown), len(matching))
+
+
+def tags(names: Sequence[str], catalog: Catalog) -> dict[str, int]:
+    """How many of these papers, or of all, have each tag, the most used first."""
+    counted = Counter(tag for row in _chosen(names, catalog) for tag in row.reference.tags)
+    return dict(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _chosen(names: Sequence[str], catalog: Catalog) -> Collection[PaperRow]:
+    """Each paper once, in order of id."""
+    if not names:
+        return catalog.papers()
+    rows = {row.reference.id: row for row in resolve_all(names, catalog)}
+    return [rows[paper_id] for paper_id in sorted(rows)]
+
+
+def _sorted(rows: list[PaperRow], sort: Sort, places: Mapping[str, int]) -> list[PaperRow]:
+    # Stable, so that equal ones stay in order of id.
+    match sort:
+        case Sort.YEAR:
+            return sorted(rows, key=lambda row: -row.reference.published.year)
+        case Sort.TITLE:
+            return sorted(rows, key=lambda row: _words(row.reference.title))
+        case Sort.ADDED:
+            return sorted(rows, key=lambda row: -places.get(row.reference.id, -1))
+        case Sort.ID:
+            return rows
+
+
+def _matches(reference: Reference, wanted: Wanted) -> bool:
+    # A filter means the same of a paper as of its chunks.
+    bare = Chunk(reference.id, reference.id, Part.ABSTRACT, ChunkKind.ABSTRACT, "", 0, 0).with_facts(reference)
+    names = [
+        _words(name)
+        for author in reference.authors
+        for name in (f"{author.first} {author.last}", f"{author.last} {author.first}")
+    ]
+    asked = [_words(author) for author in wanted.authors]
+    return wanted.where.matches(bare) and (not asked or any(one in name for one in asked for name in names))
+
+
+def _words(text: str) -> str:
+    """Without case, accents and punctuation."""
+    return " ".join(filter(None, map(normalise_title, text.split())))
