@@ -3,10 +3,12 @@
     python -m benchmarks.pdf_structure ../shared/data [--misses]
 
 Text is compared as runs of five words, without case and punctuation, each paragraph for itself; formulas of the XML
-are left out, as no PDF says them. Body recall: of the XML's paragraphs, how much is in blocks of text, lists and code.
-Precision: of those blocks, how much is anywhere in the XML but its bibliography. Excluded: of the bibliography's
-titles, how much is *not* in those blocks. The XML is read here with lxml alone. JATS is what the publisher made the
-PDF from; TEI is what another program (GROBID) read from the same PDF, so agreement with it is no proof.
+are left out, as no PDF says them. Letters: the same where it does not count which letters make a word, as readers of
+PDFs differ in the hyphens that end lines. Body recall: of the XML's paragraphs, how much is in blocks of text, lists
+and code. Precision: of those blocks, how much is anywhere in the XML but its bibliography. Excluded: of the
+bibliography's titles, how much is *not* in those blocks. The XML is read here with lxml alone. JATS is what the
+publisher made the PDF from; TEI is what another program (GROBID) read from the same PDF, so agreement with it is no
+proof.
 """
 
 from __future__ import annotations
@@ -185,6 +187,8 @@ def pdfminer(path: Path) -> Texts:
 @dataclass(frozen=True)
 class Scores:
     recall: float
+    letters: float
+    """Recall of the same runs where it does not count how letters are joined to words: `fine-tuning`, `finetuning`."""
     precision: float
     excluded: float
     headings: float
@@ -202,6 +206,7 @@ def score(found: Texts, truth: Texts) -> Scores:
     right = {*their_headings, *map(plain, truth.other_headings)}
     return Scores(
         recall=share(body, ours),
+        letters=_letters(body, found.body),
         precision=share(found.grams, allowed),
         excluded=_mean([gram not in ours for gram in listed]),
         headings=_mean([heading in our_headings for heading in their_headings]),
@@ -209,6 +214,11 @@ def score(found: Texts, truth: Texts) -> Scores:
         captions=_mean([_has_caption(found.captions, caption) for caption in truth.captions]),
         entries=found.entries / max(truth.entries, 1),
     )
+
+
+def _letters(wanted: Iterable[Gram], texts: Iterable[str]) -> float:
+    there = "\n".join("".join(words(text)) for text in texts)
+    return _mean(["".join(gram) in there for gram in wanted])
 
 
 def plain(heading: str) -> str:
@@ -231,7 +241,7 @@ def _mean(values: list[bool]) -> float:
 
 def table(title: str, pairs: list[tuple[Path, Texts]], readers: Mapping[str, Callable[[Path], Texts]]) -> None:
     print(f"\n{title}")
-    print(f"{'':28} body recall  precision  excluded  headings (right)  captions  entries   s a paper")
+    print(f"{'':28} body recall  letters  precision  excluded  headings (right)  captions  entries   s a paper")
     for reader, read in readers.items():
         rows: list[Scores] = []
         start = time.perf_counter()
@@ -253,7 +263,7 @@ def _row(label: str, rows: list[Scores], *, structured: bool) -> str:
     def mean(part: str) -> float:
         return statistics.fmean(getattr(row, part) for row in rows)
 
-    line = f"{label:28} {mean('recall'):11.3f} {mean('precision'):10.3f} {mean('excluded'):9.3f}"
+    line = f"{label:28} {mean('recall'):11.3f} {mean('letters'):8.3f} {mean('precision'):10.3f} {mean('excluded'):9.3f}"
     if not structured:
         return line + " " * 37
     right = f"({mean('headings_right'):.2f})"

@@ -86,7 +86,7 @@ class Library(Parts):
         `attached` takes in the files that the references name, too. A dry run tells in `details` what would happen.
         """
         root = self.pdf_root.folder
-        request = adding.Request(sources, tags, paper_id, force, dry_run, attached, root)
+        request = adding.Request(tuple(map(self._meant, sources)), tags, paper_id, force, dry_run, attached, root)
         with self.workers, nullcontext() if dry_run else self._writing(progress):
             return adding.add(request, self._workplace, progress=progress)
 

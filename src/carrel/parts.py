@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from carrel import health, locking, registry, settings
 from carrel.chunking import Limits
 from carrel.embedders.cache import EmbeddingCache
 from carrel.embedders.papers_cache import PapersCache
+from carrel.errors import InvalidInput
 from carrel.ingest import adding, entries, indexing
 from carrel.isolation.process import Budget
 from carrel.isolation.workers import Workers
@@ -18,7 +20,6 @@ from carrel.stores import Stores
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
-    from pathlib import Path
     from types import TracebackType
 
     from carrel.attachments import PdfRoot
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from carrel.references import Found
     from carrel.rerankers import Reranker
     from carrel.types import Progress
+
+
+_DATALAB = "datalab:"
 
 
 class Parts:
@@ -142,6 +146,21 @@ class Parts:
     def _folder(self, key: str, named: str) -> Path | None:
         """What a setting names; where the library's own config names it, links out of the library are not followed."""
         return self.layout.folder(named, confined=self.origins.get(key) == str(self.layout.config))
+
+    def _meant(self, source: str | Path) -> str | Path:
+        """A file, folder or address as it is; `datalab:` and `datalab:KEY` as the folder that papers-rag uses."""
+        if not isinstance(source, str) or not source.startswith(_DATALAB):
+            return source
+        folder = self._folder("ingest.papers_datalab_cache", self.settings.ingest.papers_datalab_cache)
+        if folder is None:
+            raise InvalidInput(
+                f"{source!r} names papers-rag's cache, but nothing says where that is",
+                hint="Set PAPERS_DATALAB_CACHE_DIR, or ingest.papers_datalab_cache.",
+            )
+        key = source.removeprefix(_DATALAB)
+        if Path(key).name != key:
+            raise InvalidInput(f"{source!r} names no extraction: a key has no '/'", hint="As in datalab:ABCD1234.")
+        return folder / key
 
     @property
     def pictures(self) -> Pictures:

@@ -68,7 +68,8 @@ def _print_proof(answer: Answer) -> None:
         chunk = citation.chunk
         click.echo(f"[{citation.id}] {title(chunk.title)}{f' ({chunk.year})' if chunk.year else ''}")
         click.echo(f"    “{' '.join(citation.quote.split())}”")
-        click.echo(f"    {faint(f'{chunk.address}, characters {citation.start}–{citation.end}')}")
+        place = f"page {citation.page}, " if citation.page else ""
+        click.echo(f"    {faint(f'{chunk.address}, {place}characters {citation.start}–{citation.end}')}")
     if answer.near_misses:
         click.echo("\nNear misses")
     for passage in answer.near_misses:

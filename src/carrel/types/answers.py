@@ -56,6 +56,10 @@ class Citation:
     score: float
     boxes: tuple[Box, ...] = ()
 
+    @property
+    def page(self) -> int | None:
+        return self.boxes[0].page if self.boxes else self.chunk.page_start
+
     def as_dict(self) -> dict[str, Any]:
         chunk = self.chunk
         return {
@@ -68,7 +72,7 @@ class Citation:
             "quote": self.quote,
             "start": self.start,
             "end": self.end,
-            "page": self.boxes[0].page if self.boxes else chunk.page_start,
+            "page": self.page,
             "boxes": [asdict(box) for box in self.boxes],
             "score": self.score,
         }
