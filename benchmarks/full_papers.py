@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 ARCHIVES = ("plos_jats/plos_jats.tar.xz", "pmc_jats_dev/pmc_jats_dev.tar.xz")
 PAPERS = 371
 MOST_MEGABYTES = 2000
-STAGES = {"parse": "reading the files", "chunk": "cutting them", "embed": "embedding", "write": "writing"}
+STAGES = ("parsing", "cutting", "embedding", "writing")
+"""As the log names them."""
 _LOGGED = re.compile(r'\{"time".*\}')
+_CONTROL = re.compile(r"\x1b\[[?\d;]*[a-zA-Z]")
 _BAR = re.compile(r"(\w+)\s+\[[#-]*\]\s+(\d+)%")
 _LOOK_EVERY = 0.2
 _TO_DIE = 5.0
@@ -90,7 +92,7 @@ def run(arguments: Sequence[str | Path], *, kill_after: float | None = None) -> 
     """Run `carrel` at a terminal, with its log on, and watch it to its end."""
     seen, start, before = Watched(), time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     terminal, its_end = pty.openpty()
-    command = [sys.executable, "-m", "carrel", "--log-level", "debug", *map(str, arguments)]
+    command = [sys.executable, "-m", "carrel", "--log-level", "info", *map(str, arguments)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=its_end, text=True)
     os.close(its_end)
     threads = [
@@ -136,10 +138,11 @@ def _listen(terminal: int, seen: Watched, start: float) -> None:
 
 
 def _understand(line: str, seen: Watched, after: float) -> None:
+    """A line of the log may stand behind a bar that is not finished."""
+    if bar := _BAR.search(_CONTROL.sub("", line)):
+        seen.shown.append((after, bar[1], int(bar[2])))
     if logged := _LOGGED.search(line):
         seen.logged.append(json.loads(logged[0]))
-    elif bar := _BAR.search(line):
-        seen.shown.append((after, bar[1], int(bar[2])))
 
 
 def _weigh(process: subprocess.Popen[str], seen: Watched) -> None:
@@ -212,7 +215,10 @@ def _progress(seen: Watched) -> dict[str, str]:
 
 def _checked(library: Path) -> str:
     command = [sys.executable, "-m", "carrel", "-C", str(library), "index", "check", "--json"]
-    checked = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if not done.stdout:
+        return done.stderr.strip()
+    checked = json.loads(done.stdout)
     return f"{checked['status']}, {checked['papers_indexed']} papers indexed, {checked['papers_missing']} missing"
 
 
@@ -233,10 +239,10 @@ def shares(spent: Mapping[str, float], seconds: float) -> None:
     if not spent:
         print("where the time goes: the log does not say")
         return
-    print(f"{'where the time goes':36}       s       %")
-    for stage, label in STAGES.items():
-        print(f"{label:36} {spent.get(stage, 0) / 1000:7.1f} {spent.get(stage, 0) / 10 / seconds:7.1f}")
     rest = seconds - sum(spent.get(stage, 0) for stage in STAGES) / 1000
+    print(f"{'where the time goes':36}       s       %")
+    for stage in STAGES:
+        print(f"{stage:36} {spent.get(stage, 0) / 1000:7.1f} {spent.get(stage, 0) / 10 / seconds:7.1f}")
     print(f"{'the rest, process start included':36} {rest:7.1f} {100 * rest / seconds:7.1f}")
 
 

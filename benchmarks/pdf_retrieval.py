@@ -24,7 +24,7 @@ import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from lxml import etree
@@ -108,7 +108,7 @@ def _section(element: etree._Element) -> Section:
 
 def questions(articles: Sequence[Article]) -> list[Question]:
     weight = weights(" ".join(paragraph) for one in articles for paragraph in one.paragraphs)
-    return [question for one in articles for question in _questions(one, weight) if question.wanted]
+    return [question for one in articles for question in _questions(one, weight) if question.text and question.wanted]
 
 
 def _questions(one: Article, weight: Callable[[str], float]) -> Iterator[Question]:
@@ -155,18 +155,17 @@ def equalised(texts: Iterable[str]) -> frozenset[Gram]:
 # Libraries
 
 
-def surroundings(data: Path, count: int, work: Path) -> Path:
-    """A library of other articles, made when it is not there yet."""
-    folder = work / f"pdf_retrieval_{count}"
-    if not folder.exists():
-        with tempfile.TemporaryDirectory() as unpacked:
-            with tarfile.open(data / "fulltext/pmc_jats_dev/pmc_jats_dev.tar.xz") as archive:
-                members = sorted(archive.getmembers(), key=lambda member: member.name)[:count]
-                archive.extractall(unpacked, members=members, filter="data")
-            with Library.init(Path(unpacked) / "library") as library:
-                library.add(*sorted(Path(unpacked).glob("*.xml")))
-            shutil.copytree(Path(unpacked) / "library", folder)
-    return folder
+def surroundings(data: Path, count: int, folder: Path, kept: Path) -> None:
+    """A library of other articles. What their embedding gave is kept, as it takes minutes."""
+    articles = folder.with_name("articles")
+    with tarfile.open(data / "fulltext/pmc_jats_dev/pmc_jats_dev.tar.xz") as archive:
+        members = sorted(archive.getmembers(), key=lambda member: member.name)[:count]
+        archive.extractall(articles, members=members, filter="data")
+    with Library.init(folder) as library:
+        if kept.exists():
+            shutil.copytree(kept, library.layout.embeddings)
+        library.add(*sorted(articles.glob("*.xml")))
+        shutil.copytree(library.layout.embeddings, kept, dirs_exist_ok=True)
 
 
 @dataclass(frozen=True)
@@ -191,13 +190,20 @@ class Side:
         return passages, ndcg(papers, {question.paper: 1})
 
 
-def side(files: Mapping[str, Path], base: Path, folder: Path) -> Side:
-    shutil.copytree(base, folder)
-    library = Library.open(folder, overrides={"history.enabled": False})
+def side(files: Mapping[str, Path], folder: Path, *, others: Path | None = None, **options: Any) -> Side:  # noqa: ANN401
+    """The papers, each under its own name, added to a copy of the others' library."""
+    papers = folder.with_name(f"{folder.name}_papers")
+    papers.mkdir()
     for paper, path in files.items():
-        report = library.add(path, paper_id=paper)
-        if report.failed:
-            raise SystemExit(f"{path}: {report.failed[0].reason}")
+        shutil.copy(path, papers / f"{paper}{path.suffix}")
+    if others:
+        shutil.copytree(others, folder)
+    else:
+        Library.init(folder).close()
+    library = Library.open(folder, overrides={"history.enabled": False}, **options)
+    report = library.add(papers)
+    if set(report.papers) != set(files):
+        raise SystemExit(f"{papers.name}: {report.failed or set(files) ^ set(report.papers)}")
     chunks = library.stores.catalog.chunks_of(list(files))
     held: dict[str, dict[str, frozenset[Gram]]] = {paper: {} for paper in files}
     for chunk in chunks:
@@ -259,34 +265,37 @@ def _origin(question: Question) -> str:
     return "JOSE" if question.paper.startswith("jose") else "ACL"
 
 
-def had(asked: Sequence[Question], sides: Mapping[str, Side]) -> None:
+def holdings(asked: Sequence[Question], sides: Mapping[str, Side]) -> None:
     """How much of the paragraphs the best chunk of each side has, whether it is found or not."""
     for label, one in sides.items():
         best = [max(one.relevant(question).values(), default=0) for question in asked]
-        print(
-            f"{label}: {len(one.chunks)} chunks; the best has {statistics.fmean(best):.1f} % of what a question is "
-            f"about, and there is none for {best.count(0)} questions"
-        )
+        had = f"the best has {statistics.fmean(best):.1f} % of what a question is about"
+        print(f"{label}: {len(one.chunks)} chunks; {had}, and there is none for {best.count(0)} questions")
 
 
 def losses(asked: Sequence[Question], answers: Answers, pdf: Side, xml: Side, count: int) -> None:
-    """Where the PDF side lost most: what was asked, what holds it, and at which rank it came."""
+    """Where the PDF side lost most: what was asked, at which rank it came, and how the two best chunks differ."""
     differences = answers.passages[:, 0] - answers.passages[:, 1]
     for number in np.argsort(differences, kind="stable")[:count]:
         question = asked[number]
         print(f"\n{differences[number]:+.3f}  {question.paper}  {question.kind}: {question.text}")
-        for label, one in (("PDF", pdf), ("XML", xml)):
-            relevant = one.relevant(question)
-            found = one.library.search(question.text, limit=DEPTH).passages
-            ranks = {passage.chunk.address: passage.rank for passage in found}
-            for address in sorted(relevant, key=lambda address: -relevant[address])[:3]:
-                chunk = one.chunks[address]
-                print(
-                    f"  {label} {relevant[address]:3} % rank {ranks.get(address, '-'):>2}  page {chunk.page_start}  "
-                    f"{chunk.token_count:4} tokens  {address}  {' — '.join(chunk.section_path)}"
-                )
-            first = found[0].chunk
-            print(f"  {label} first: {first.address}  {first.text[:90]!r}")
+        here, there = (_loss(question, label, one) for label, one in (("PDF", pdf), ("XML", xml)))
+        print(f"  only in XML: {' '.join(sorted((there - here).elements()))[:600]}")
+        print(f"  only in PDF: {' '.join(sorted((here - there).elements()))[:600]}")
+
+
+def _loss(question: Question, label: str, one: Side) -> Counter[str]:
+    """Tell where one side has what was asked for, and what it gave instead; returns the words of its best chunk."""
+    relevant = one.relevant(question)
+    found = one.library.search(question.text, limit=DEPTH).passages
+    ranks = {passage.chunk.address: passage.rank for passage in found}
+    best = sorted(relevant, key=lambda address: -relevant[address])
+    for address in best[:3]:
+        chunk, rank = one.chunks[address], ranks.get(address, "-")
+        place = f"{address}, page {chunk.page_start}, {chunk.token_count} tokens"
+        print(f"  {label} {relevant[address]:3} % at rank {rank:>2}: {place}, {chunk.heading!r}")
+    print(f"  {label} first: {found[0].chunk.address}, {found[0].chunk.text[:90]!r}")
+    return Counter(words(one.chunks[best[0]].embedded_text)) if best else Counter()
 
 
 def pairs(data: Path) -> dict[str, tuple[Path, Path]]:
@@ -300,16 +309,17 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--distractors", type=int, default=60, help="Other articles in both libraries.")
     parser.add_argument("--losses", type=int, default=0, help="Tell of so many questions that lost most.")
-    parser.add_argument("--work", type=Path, default=Path(".bench"), help="Where the other articles' library is kept.")
+    parser.add_argument("--work", type=Path, default=Path(".bench"), help="Where embeddings of the others are kept.")
     options = parser.parse_args()
     files = pairs(options.data)
     asked = questions([article(xml) for _, xml in files.values()])
-    base = surroundings(options.data, options.distractors, options.work)
-    with tempfile.TemporaryDirectory() as folder:
-        pdf = side({paper: pdf for paper, (pdf, _) in files.items()}, base, Path(folder) / "pdf")
-        xml = side({paper: xml for paper, (_, xml) in files.items()}, base, Path(folder) / "xml")
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        surroundings(options.data, options.distractors, folder / "others", options.work / "pdf_retrieval")
+        pdf = side({paper: pdf for paper, (pdf, _) in files.items()}, folder / "pdf", others=folder / "others")
+        xml = side({paper: xml for paper, (_, xml) in files.items()}, folder / "xml", others=folder / "others")
         print(f"{len(files)} papers among {options.distractors} others; load average {os.getloadavg()[0]:.1f}")
-        had(asked, {"PDF": pdf, "XML": xml})
+        holdings(asked, {"PDF": pdf, "XML": xml})
         answers = {mode: measure(asked, (pdf, xml), mode) for mode in MODES}
         table(asked, answers)
         losses(asked, answers[Mode.HYBRID], pdf, xml, options.losses)

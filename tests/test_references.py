@@ -160,3 +160,8 @@ def test_ids_addresses_and_slugs() -> None:
     assert slug("My notes: on (graphs)") == "My-notes:-on-graphs"
     assert slug("***") == "paper"
     assert unused("a", {"a", "a-2"}) == "a-3"
+
+
+def test_what_a_terminal_would_obey_is_taken_out_of_a_record() -> None:
+    reference = jsonl.load(json.dumps({"id": "a", "title": "Red \x1b[31m alarm\x07 \x9b2J\tkept", "authors": []}))
+    assert reference.title == "Red \ufffd[31m alarm\ufffd \ufffd2J\tkept"

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,12 +17,15 @@ from hypothesis import strategies as st
 from carrel import Library
 from carrel.catalogs.locations import Location
 from carrel.errors import InvalidInput
-from carrel.ingest import adding
 from carrel.references import jsonl
 from carrel.references.rebasing import rebase
 from carrel.testing import HashedWords
 from carrel.types import AddReport, Part, Reference
 from carrel.types.papers import Action, Detail, Reason
+from tests.embedders.test_ollama import Reply, Serve, serve
+from tests.references.test_zotero_api import BOOK, speaking
+
+__all__ = ["serve"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -214,6 +218,35 @@ def test_an_edited_file_stays_its_paper_though_a_copy_of_the_old_one_remains(lib
     assert texts(library) == {"z": "Second draft.", "backup": "First draft."}
 
 
+@pytest.mark.parametrize("doi", ["", "doi: 10.1000/trees\n"])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_copy_of_an_older_text_never_takes_the_place_of_the_edited_one(
+    library: Library, folder: Path, doi: str, is_known: bool
+) -> None:
+    head = f"---\ntitle: On trees\n{doi}---\n"
+    (folder / "m.md").write_text(f"{head}Old.\n")
+    library.add(folder)
+    for name in ("a.md", "z.md"):
+        shutil.copy(folder / "m.md", folder / name)
+    if is_known:
+        assert counts(library.sync()) == (0, 0, 3, ())
+    (folder / "m.md").write_text(f"{head}New.\n")
+    assert counts(library.sync()) == (1, 1, 1, ())
+    assert (texts(library), counts(library.sync())) == ({"m": "New.", "a": "Old."}, (0, 0, 3, ()))
+
+
+def test_files_that_become_alike_are_one_paper_and_what_nobody_has_any_longer_is_gone(
+    library: Library, folder: Path
+) -> None:
+    for name in ("b", "c"):
+        write(folder / f"{name}.md", f"About {name}.")
+    library.add(folder)
+    for name in ("a", "b", "c"):
+        write(folder / f"{name}.md", "All alike.", "One long title for all of them")
+    assert counts(library.sync()) == (0, 1, 2, ("c",))
+    assert (texts(library), counts(library.sync())) == ({"b": "All alike."}, (0, 0, 3, ()))
+
+
 def test_two_files_that_change_places_keep_their_papers(library: Library, folder: Path) -> None:
     a, b = write(folder / "a.md", "Apples."), write(folder / "b.md", "Bears.")
     library.add(folder)
@@ -276,9 +309,12 @@ def test_unchanged_files_are_not_even_read(library: Library, folder: Path, monke
     monkeypatch.setattr("carrel.ingest.following._RACE", -1)
     library.add(folder)
     hashed: list[Path] = []
-    monkeypatch.setattr(
-        "carrel.ingest.following.content_digest", lambda files: hashed.extend(files) or "digest of another content"
-    )
+
+    def content_digest(files: list[Path]) -> str:
+        hashed.extend(files)
+        return "digest of another content"
+
+    monkeypatch.setattr("carrel.ingest.following.content_digest", content_digest)
     library.sync()
     assert hashed == []
     os.utime(folder / "b.md")
@@ -301,7 +337,7 @@ def test_entries_come_change_and_go_with_their_file(library: Library, folder: Pa
     assert counts(library.sync()) == (0, 0, 3, ())
 
 
-def edit(library: Library, paper_id: str, **changes: object) -> None:
+def edit(library: Library, paper_id: str, **changes: Any) -> None:
     """As the user does in refs.jsonl."""
     held = {one.id: one for one in jsonl.read(library.layout.refs).references}
     jsonl.write(library.layout.refs, {paper_id: replace(held[paper_id], **changes)})
@@ -377,19 +413,30 @@ def test_a_broken_file_of_references_retires_nothing(library: Library, folder: P
     assert (library.sync().retired, sorted(listed(library))) == (("y",), ["x"])
 
 
-def test_a_library_of_zotero_that_cannot_be_asked_retires_nothing(
-    library: Library, monkeypatch: pytest.MonkeyPatch
+def test_the_library_follows_zotero_and_retires_nothing_while_zotero_does_not_answer(
+    library: Library, serve: Serve
 ) -> None:
-    library.stores.catalog.locations.put(Location("zotero://localhost:1"))
+    items = [BOOK | {"key": f"BOOK{number:04}"} for number in range(6)]
+    server = serve(speaking(items))
+    address = f"{server.url}/api/users/0"
+    library.add(address, "http://example.org/x.bib", tags=("mine",))
+    assert library.sources() == [Location(address, tags=("mine",))]
+    assert counts(library.sync()) == (0, 0, 6, ())
+    server.script = lambda *_: Reply(resets=True)
     report = library.sync()
-    assert (report.retired, [one.source for one in report.failed]) == ((), ["zotero://localhost:1"])
-    assert "Zotero does not run" in report.failed[0].reason
+    assert (counts(report), [one.source for one in report.failed]) == ((0, 0, 0, ()), [address])
+    items[0] = items[0] | {"data": {"itemType": "book", "title": "Changed"}}
+    del items[5]
+    server.script = speaking([*items, BOOK | {"key": "BOOK9999"}])
+    assert counts(library.sync()) == (1, 1, 4, ("BOOK0005",))
+    assert {row.reference.tags for row in library.list()} == {("mine",)}
+    assert counts(library.sync()) == (0, 0, 6, ())
 
 
 def test_files_that_references_name_are_followed_where_they_lie(library: Library, folder: Path, tmp_path: Path) -> None:
     scan = write(tmp_path / "files/scan.md", "Words.")
     (tmp_path / "files/other.txt").write_text("x")
-    path = bib(tmp_path / "lib.bib", f"x, title={{X}}, file={{files/scan.md}}")
+    path = bib(tmp_path / "lib.bib", "x, title={X}, file={files/scan.md}")
     library.add(path, attached=True)
     assert texts(library) == {"x": "Words."}
     write(scan, "Other words.")
@@ -597,11 +644,3 @@ def test_a_synced_library_is_one_freshly_built_but_for_its_ids(operations: list[
             with Library.init(Path(place, "fresh"), embedder=HashedWords()) as fresh:
                 fresh.add(folder)
                 assert holdings(synced) == holdings(fresh)
-
-
-def test_a_sync_that_reads_the_same_files_as_an_add_asks_for_nothing_new(library: Library, folder: Path) -> None:
-    write(folder / "a.md", "Apples.")
-    report = library.add(folder)
-    assert isinstance(report, AddReport)
-    assert adding.Tally(dry_run=True).report(embedded=0).as_dict().keys() == report.as_dict().keys()
-    assert library.sync().as_dict()["retired"] == []

@@ -11,7 +11,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from threading import Thread
+from typing import IO, Any
 
 import pytest
 
@@ -56,14 +60,54 @@ def finish(library: Path, *arguments: str | Path) -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
+@dataclass
+class Watching:
+    """A process that watches, and what it has said so far."""
+
+    process: subprocess.Popen[str]
+    out: list[str] = field(default_factory=list)
+    err: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._threads = [
+            Thread(target=_collect, args=(stream, lines), daemon=True)
+            for stream, lines in ((self.process.stdout, self.out), (self.process.stderr, self.err))
+            if stream
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def reports(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in list(self.out)]
+
+    def has_told(self, key: str, word: str = "") -> bool:
+        """Whether a report has something under this key, in which the word is."""
+        return eventually(lambda: any(one[key] and word in json.dumps(one[key]) for one in self.reports))
+
+    def end(self, number: int) -> int:
+        self.process.send_signal(number)
+        code = self.process.wait(20)
+        for thread in self._threads:
+            thread.join(20)
+        return code
+
+
+def _collect(stream: IO[str], lines: list[str]) -> None:
+    with stream:
+        for line in stream:
+            lines.append(line)  # noqa: PERF402 - as they come
+
+
 @contextmanager
-def watching(library: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    process = start(library, "sync", "--watch", *arguments)
+def watching(library: Path) -> Iterator[Watching]:
+    """`carrel sync --watch --json`, once it watches."""
+    watch = Watching(start(library, "sync", "--watch", "--json"))
     try:
-        yield process
+        assert eventually(lambda: bool(watch.out)), watch.err
+        yield watch
     finally:
-        process.kill()
-        process.communicate()
+        watch.end(signal.SIGKILL)
 
 
 def sources(library: Path) -> dict[str, str]:
@@ -87,10 +131,13 @@ def text(library: Path, paper_id: str) -> str:
     return str(found[0]).splitlines()[-1] if found else ""
 
 
+def is_text(library: Path, paper_id: str, words: str) -> bool:
+    return text(library, paper_id) == words
+
+
 def test_the_library_follows_its_folder_until_ctrl_c_ends_it(tmp_path: Path, folder: Path) -> None:
-    with watching(tmp_path, "--json") as process:
-        assert process.stdout is not None
-        first = json.loads(process.stdout.readline())
+    with watching(tmp_path) as watch:
+        first = watch.reports[0]
         assert (first["new"], first["unchanged"], first["retired"]) == (0, 1, [])
         write(folder / "b.md", "Bears.")
         assert eventually(lambda: sources(tmp_path) == {"a": "papers/a.md", "b": "papers/b.md"})
@@ -99,13 +146,11 @@ def test_the_library_follows_its_folder_until_ctrl_c_ends_it(tmp_path: Path, fol
         write(folder / "b.md", "Brown bears.")
         assert eventually(lambda: text(tmp_path, "b") == "Brown bears.")
         (folder / "z.md").unlink()
-        assert eventually(lambda: sources(tmp_path) == {"b": "papers/b.md"})
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
-    reports = [json.loads(line) for line in out.splitlines()]
-    assert (process.returncode, err) == (0, "")
-    assert [one["retired"] for one in reports if one["retired"]] == [["a"]]
-    assert [one["papers"] for one in reports if one["papers"]] == [["b"], ["b"]]
+        assert watch.has_told("retired")
+        assert sources(tmp_path) == {"b": "papers/b.md"}
+        assert (watch.end(signal.SIGINT), watch.err) == (0, [])
+    assert [one["retired"] for one in watch.reports if one["retired"]] == [["a"]]
+    assert [one["papers"] for one in watch.reports if one["papers"]] == [["b"], ["b"]]
     assert finish(tmp_path, "index", "check")[0] == 0
 
 
@@ -113,36 +158,29 @@ def test_others_read_and_write_meanwhile_and_what_they_add_is_followed_too(tmp_p
     other = tmp_path / "other"
     other.mkdir()
     write(other / "c.md", "Cows.")
-    with watching(tmp_path) as process:
+    with watching(tmp_path) as watch:
         assert finish(tmp_path, "add", other)[0] == 0
         write(other / "d.md", "Deer.")
         assert eventually(lambda: set(sources(tmp_path)) == {"a", "c", "d"})
         code, out, _ = finish(tmp_path, "search", "deer", "--json")
-        assert (code, json.loads(out)["passages"][0]["paper_id"]) == (0, "d")
-        process.terminate()
-        out, err = process.communicate(timeout=20)
-    assert (process.returncode, out) == (0, "")
-    assert " 1 new, 0 updated, 0 retired" in err
+        assert (code, json.loads(out)["results"][0]["paper_id"]) == (0, "d")
+        assert watch.has_told("papers", "d")
+        assert (watch.end(signal.SIGTERM), watch.err) == (0, [])
 
 
 def test_neither_a_busy_library_nor_a_broken_file_ends_it(tmp_path: Path, folder: Path) -> None:
-    with watching(tmp_path, "--json") as process, Library.open(tmp_path, embedder=HashedWords()) as library:
-        assert process.stdout is not None
-        process.stdout.readline()
+    with watching(tmp_path) as watch, Library.open(tmp_path, embedder=HashedWords()) as library:
         with library._writing():
             (folder / "broken.md").write_bytes(b"\x00\x01" * 99)
-            busy = json.loads(process.stdout.readline())
-            assert "another process is writing" in busy["failed"][0]["reason"]
-        assert eventually(lambda: "broken.md" in json.loads(process.stdout.readline())["failed"][0]["source"])
+            assert watch.has_told("failed", "another process is writing")
+        assert watch.has_told("failed", "broken.md")
         write(folder / "good.md", "Good.")
-        assert eventually(lambda: "good" in sources(tmp_path))
-        assert process.poll() is None
+        assert watch.has_told("papers", "good")
+        assert watch.process.poll() is None
 
 
 def test_a_file_that_grows_is_taken_in_once_and_whole_and_hidden_ones_never(tmp_path: Path, folder: Path) -> None:
-    with watching(tmp_path, "--json") as process:
-        assert process.stdout is not None
-        process.stdout.readline()
+    with watching(tmp_path) as watch:
         write(folder / ".hidden.md", "Hidden.")
         with (folder / "long.md").open("w") as file:
             for number in range(25):
@@ -150,24 +188,20 @@ def test_a_file_that_grows_is_taken_in_once_and_whole_and_hidden_ones_never(tmp_
                 file.flush()
                 time.sleep(0.1)
             file.write("The end.\n")
-        assert eventually(lambda: text(tmp_path, "long") == "The end.")
-        process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=20)
-    papers = [json.loads(line)["papers"] for line in out.splitlines()]
-    assert [one for one in papers if one] == [["long"]]
+        assert watch.has_told("papers")
+        assert text(tmp_path, "long") == "The end."
+    assert [one["papers"] for one in watch.reports if one["papers"]] == [["long"]]
     assert set(sources(tmp_path)) == {"a", "long"}
 
 
 def test_a_single_file_that_an_editor_replaces_is_followed(tmp_path: Path, folder: Path) -> None:
     write(tmp_path / "note.md", "First.")
     assert finish(tmp_path, "add", tmp_path / "note.md")[0] == 0
-    with watching(tmp_path, "--json") as process:
-        assert process.stdout is not None
-        process.stdout.readline()
+    with watching(tmp_path):
         for words in ("Second.", "Third."):
             write(tmp_path / "note.tmp", words)
             (tmp_path / "note.tmp").rename(tmp_path / "note.md")
-            assert eventually(lambda words=words: text(tmp_path, "note") == words)
+            assert eventually(partial(is_text, tmp_path, "note", words))
 
 
 def test_killed_in_the_middle_of_a_sync_the_next_ends_like_an_undisturbed_one(tmp_path: Path) -> None:
@@ -187,14 +221,8 @@ def test_killed_in_the_middle_of_a_sync_the_next_ends_like_an_undisturbed_one(tm
 
     whole, killed = made("whole"), made("killed")
     assert finish(whole, "sync", "--json")[0] == 0
-    before = sources(killed)
     for wait in (0.0, 0.05, 0.1):
-        process = start(killed, "sync")
-        eventually(lambda: sources(killed) != before or process.poll() is not None)
-        time.sleep(wait)
-        process.kill()
-        process.communicate()
-        before = sources(killed)
+        kill_at_work(killed, wait)
     code, _, err = finish(killed, "sync", "--json")
     assert (code, err) == (0, "")
     assert sources(killed) == sources(whole)
@@ -205,6 +233,15 @@ def test_killed_in_the_middle_of_a_sync_the_next_ends_like_an_undisturbed_one(tm
         first, second = [[(found.chunk.address, found.chunk.text) for found in some] for some in results]
         assert (first, len(first)) == (second, 20)
         assert counted(one) == counted(other)
+
+
+def kill_at_work(library: Path, wait: float) -> None:
+    """End a sync without mercy, a while after its first change."""
+    before, process = sources(library), start(library, "sync")
+    eventually(lambda: sources(library) != before or process.poll() is not None)
+    time.sleep(wait)
+    process.kill()
+    process.communicate()
 
 
 def counted(library: Library) -> tuple[int, int]:

@@ -119,15 +119,26 @@ class Parts:
     @cached_property
     def parsers(self) -> Mapping[str, Parser]:
         """The parser for each suffix. They read in processes of their own, unless the user wants it otherwise."""
-        make = self.workers.isolated if self.settings.ingest.isolate else partial(registry.make, "parsers")
+        inside = partial(registry.make, "parsers", ocr_pages=self._budget.ocr_pages)
+        make = self.workers.isolated if self.settings.ingest.isolate else inside
         made: list[Parser] = [make(name) for name in registry.names("parsers")]
         return {suffix: parser for parser in made for suffix in parser.suffixes}
 
     @cached_property
     def workers(self) -> Workers:
         """The processes that files are read in."""
+        return Workers(self._budget)
+
+    @property
+    def _budget(self) -> Budget:
         chosen = self.settings.ingest
-        return Workers(Budget(chosen.parse_seconds, chosen.parse_megabytes, chosen.max_document_characters))
+        return Budget(
+            seconds=chosen.parse_seconds,
+            megabytes=chosen.parse_megabytes,
+            characters=chosen.max_document_characters,
+            ocr_pages=chosen.ocr_pages if chosen.ocr == "scans" else 0,
+            ocr_seconds=chosen.ocr_seconds,
+        )
 
     @cached_property
     def pdf_root(self) -> PdfRoot:

@@ -92,6 +92,15 @@ class Ingest(_Section):
     parse_megabytes: int = Field(
         default=2048, ge=256, le=1_048_576, description="Memory that reading one file may take, in MB; not on Windows."
     )
+    ocr: Literal["scans", "off"] = Field(
+        default="scans", description="Recognise the text of scanned pages, where the extra `ocr` is installed."
+    )
+    ocr_pages: int = Field(
+        default=200, ge=1, le=100_000, description="Scanned pages of a file that are recognised; the rest is left out."
+    )
+    ocr_seconds: float = Field(
+        default=60.0, gt=0, le=86_400, description="Seconds that recognising one page may take, for each anew."
+    )
     papers_embed_cache: str = Field(
         default="",
         description="A papers-rag embedding cache to take vectors from; `PAPERS_EMBED_CACHE_DIR` names one, too.",

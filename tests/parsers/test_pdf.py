@@ -196,6 +196,36 @@ def test_a_word_that_a_line_divides_is_made_whole_unless_the_paper_writes_it_wit
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Models of species-\ndistribution are made", "species-distribution"),
+        ("They speak of charge-\nbalancing and of", "charge-balancing"),
+        ("Students who are Spanish. The Spanish-\nspeaking ones", "Spanish-speaking"),
+        ("Words of a kind. It as-\nsociates words", "associates"),
+        ("They feed it, and give feed-\nback to it", "feedback"),
+        ("They develop what has a develop-\nment of its own", "development"),
+        ("They compute a V-\nmeasure for", "V-measure"),
+        ("It works on token- and sentence-\nand document-level", "sentence- and document-level"),
+        ("There is no more room for a no-\ntable table of", "notable"),
+    ],
+)
+def test_the_hyphen_at_a_lines_end_stays_in_compounds_and_goes_in_words(text: str, wanted: str) -> None:
+    (block,) = blocks(read(lambda canvas: put(canvas, 60, 100, text)))
+    assert f" {wanted} " in f"{block} "
+
+
+def test_a_word_that_a_column_or_a_page_divides_is_made_whole() -> None:
+    def draw(canvas: Canvas) -> None:
+        lines = "Lines of a column that are of one width as lines are.\n" * 8
+        put(canvas, 60, 140, lines + "The last word of this column is as-")
+        put(canvas, 320, 140, "sociated with the next one, and so on it goes.\n" + lines + "That of the page is in-")
+
+    paper = read(draw, lambda canvas: put(canvas, 60, 80, "formation that a reader wants.\n" + PROSE))
+    assert "The last word of this column is associated with the next one" in paper.text
+    assert "That of the page is information that a reader wants." in paper.text
+
+
 def page_with_furniture(number: int) -> Callable[[Canvas], object]:
     def draw(canvas: Canvas) -> None:
         put(canvas, 60, 40, f"Journal of Tests, volume {number + 6}", size=8)
@@ -382,6 +412,63 @@ def test_a_table_without_rules_belongs_to_the_caption_beside_it() -> None:
     assert paper.text[table.start : table.end].endswith("not ruled.\n\nName  Count\napples  12\npears  7\nplums  31")
     assert table.box is not None
     assert (table.box.left, table.box.bottom) == (pytest.approx(70, abs=1), pytest.approx(213, abs=1))
+
+
+def test_a_word_that_a_cell_divides_is_made_whole_in_its_cell() -> None:
+    rows = (("Group", "Theme"), ("Graduate students", "Terres-"), ("of a class", "trial/Aquat-"), ("", "ics"))
+
+    def draw(canvas: Canvas) -> None:
+        put(canvas, 100, 92, "Table 1: Who took part, and in what.", size=9)
+        for top in (100, 116, 162):
+            canvas.line(100, HEIGHT - top, 300, HEIGHT - top)
+        for row, cells in enumerate((*rows, ("Engineers", "on-line"))):
+            for cell, left in zip(cells, (110, 220), strict=True):
+                put(canvas, left, 112 + 12 * row, cell, size=9)
+
+    (table,) = blocks(paper := read(draw), BlockKind.TABLE)
+    assert table == "Group  Theme\nGraduate students  Terrestrial/Aquatics\nof a class\nEngineers  on-line"
+    assert_sound(paper)
+
+
+def plot(canvas: Canvas, *labels: str) -> None:
+    put(canvas, 60, 80, PROSE)
+    canvas.rect(100, HEIGHT - 300, 200, 150)
+    for row in range(5):
+        canvas.rect(110 + 30 * row, HEIGHT - 290, 20, 20 + 20 * row, fill=1)
+        put(canvas, 85, 170 + 25 * row, f"{row / 4:.2f}", size=7)
+        put(canvas, 110 + 30 * row, 298, f"{row}", size=7)
+    for row, label in enumerate(labels):
+        put(canvas, 110, 160 + 12 * row, label, size=7)
+    put(canvas, 100, 330, "Figure 1: Energy by distance.", size=9)
+    put(canvas, 60, 400, PROSE)
+
+
+def test_a_figure_has_its_words_once_and_not_the_numbers_of_its_axes() -> None:
+    (figure,) = (paper := read(lambda canvas: plot(canvas, "x [Bohr]", "GPT2", "2px", "x [Bohr]"))).exhibits
+    assert blocks(paper, BlockKind.FIGURE) == ["x [Bohr]\nGPT2"]
+    assert paper.text[figure.start : figure.end] == "x [Bohr]\nGPT2\n\nFigure 1: Energy by distance."
+    assert_sound(paper)
+
+
+def test_a_figure_of_numbers_alone_is_its_caption_and_its_box() -> None:
+    (figure,) = (paper := read(plot)).exhibits
+    assert blocks(paper, BlockKind.FIGURE) == []
+    assert paper.text[figure.start : figure.end] == "Figure 1: Energy by distance."
+    assert figure.box is not None
+    assert (figure.box.top, figure.box.bottom) == pytest.approx((150, 300), abs=2)
+
+
+def test_a_table_drawn_as_boxes_keeps_its_numbers() -> None:
+    def draw(canvas: Canvas) -> None:
+        put(canvas, 60, 80, PROSE)
+        put(canvas, 100, 140, "Table 1: Counted in boxes.", size=9)
+        for row in range(4):
+            for column in range(4):
+                canvas.rect(100 + 50 * column, HEIGHT - 170 - 20 * row, 50, 20)
+                put(canvas, 110 + 50 * column, 164 + 20 * row, f"{row}.{column}", size=8)
+
+    assert "1.0" in (paper := read(draw)).text
+    assert "3.3" in paper.text
 
 
 def test_a_note_at_the_foot_does_not_cut_the_sentence_that_goes_on_overleaf() -> None:

@@ -173,6 +173,8 @@ def found_at(sources: Sequence[Path | str], place: Workplace, tally: Tally) -> I
             tally.failed.append(Problem(str(path), "no such file or folder"))
         elif path.is_dir():
             yield from finding.told_apart(finding.inside(path), place.parsers, tally.skipped, named=False)
+        elif not path.is_file():
+            tally.failed.append(Problem(str(path), "it is a pipe or device, not a file"))
         else:
             yield from finding.told_apart([path], place.parsers, tally.failed, named=True)
 

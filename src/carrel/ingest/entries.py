@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +15,7 @@ from carrel.errors import TooLarge
 from carrel.identifiers import normalise_doi, slug, unused
 from carrel.ingest import batches
 from carrel.references import merge
+from carrel.telemetry import log, timed
 from carrel.types import Document, Part, Reference
 
 if TYPE_CHECKING:
@@ -102,12 +104,17 @@ class Identities:
 
     def of(self, found: Reference, *, source: str, stem: str, asked: str, tags: Sequence[str]) -> Reference:
         """The record under which a document is kept. What it says itself completes the user's own, no more."""
-        known = asked or found.id or self._sources.get(source) or self._dois.get(found.doi)
-        known = known or self._titles.get(title_key(found.title))
+        known = asked or found.id or self._sources.get(source) or self._by_doi(found)
+        known = known or self._titles.get(title_key(found.title), "")
         paper_id = known or unused(slug(stem), set(self._rows))
         held, listed = self._rows.get(paper_id, (found, False))
         reference = replace(merge(found, held) if listed else found, id=paper_id)
         return replace(reference, tags=tuple(dict.fromkeys([*held.tags, *found.tags, *tags])))
+
+    def _by_doi(self, found: Reference) -> str:
+        """A paper that has just got its text is not given another: a copy of an older one may lie beside it."""
+        paper_id = self._dois.get(found.doi, "")
+        return "" if paper_id in self.learned else paper_id
 
     def learn(self, entry: Entry) -> None:
         self._rows[entry.reference.id] = (entry.reference, entry.listed)
@@ -136,11 +143,15 @@ def read_document(
     embedder: Embedder,
 ) -> Read:
     """Parse a file and cut it into chunks."""
-    paper = parser.parse(source)
+    timings: dict[str, float] = {}
+    with timed(timings, "parsing"):
+        paper = parser.parse(source)
     if len(paper.text) > longest:
         raise too_large(source.name, len(paper.text), longest)
-    paper = replace(paper, reference=identify(paper.reference), language=languages.detect(paper.text))
-    chunks = chunking.split(paper, count_tokens=embedder.count_tokens, limits=limits)
+    with timed(timings, "cutting"):
+        paper = replace(paper, reference=identify(paper.reference), language=languages.detect(paper.text))
+        chunks = chunking.split(paper, count_tokens=embedder.count_tokens, limits=limits)
+    log("ingest", logging.INFO, "read", source=path, chunks=len(chunks), milliseconds=timings)
     digest = document_digest(hashlib.sha256(source.content).hexdigest(), parser, limits, embedder)
     document = Document(paper.reference.id, Part.BODY, paper.text, digest, source=path, format=parser.name)
     entry = Entry(paper.reference, document, chunks, exhibits=paper.exhibits, cited=paper.cited, places=paper.places)

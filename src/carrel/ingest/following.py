@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from carrel.catalogs.locations import KnownEntry, KnownFile, Location
 from carrel.chunking import sha256
+from carrel.errors import SourceError
 from carrel.references import jsonl
-from carrel.references.zotero_api import is_address
+from carrel.references.zotero_api import Place, is_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +31,7 @@ def follow(request: Request, place: Workplace) -> None:
     for source in request.sources:
         address = isinstance(source, str) and is_address(source)
         path = str(source) if address else place.relative(Path(source))
-        if not address and (not Path(source).exists() or place.is_own(path)):
+        if not (_is_zotero(path) if address else Path(source).exists() and not place.is_own(path)):
             continue
         known = {location.path: location for location in locations.all()}
         before = known.get(path, Location(path))
@@ -39,6 +40,14 @@ def follow(request: Request, place: Workplace) -> None:
         wanted = Location(path, is_folder, tags, before.attached or request.attached)
         if path in known or not any(_covers(other, wanted, place) for other in known.values()):
             locations.put(wanted)
+
+
+def _is_zotero(address: str) -> bool:
+    try:
+        Place.of(address)
+    except SourceError:
+        return False
+    return True
 
 
 def tidy(place: Workplace) -> None:
@@ -112,11 +121,16 @@ def look(source: Path | str, place: Workplace, known: KnownFile | None = None) -
     """A file as it is now; it is hashed only where its size and times do not vouch for what is known."""
     if isinstance(source, str):
         return KnownFile(source, "")
+    if known and vouches(known, source):
+        return known
     files = [source, *_logs(source)]
     mark = mark_of(files)
-    if known and known.digest and mark == known.mark and ":" in mark:
-        return known
     return KnownFile(place.relative(source), "", content_digest(files), mark)
+
+
+def vouches(known: KnownFile, path: Path) -> bool:
+    """Whether a file's size and times say that it is as it was."""
+    return bool(known.digest) and ":" in known.mark and known.mark == mark_of([path, *_logs(path)])
 
 
 def mark_of(files: Sequence[Path]) -> str:

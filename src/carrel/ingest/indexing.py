@@ -12,7 +12,7 @@ from carrel.chunking import SHORTEST_ABSTRACT, is_embeddable, is_searched_by_wor
 from carrel.errors import InvalidInput, ModelRefused
 from carrel.ingest import batches
 from carrel.stores import fits
-from carrel.telemetry import log
+from carrel.telemetry import log, timed
 from carrel.types import ChunkKind, Part, Problem
 
 if TYPE_CHECKING:
@@ -88,25 +88,37 @@ def _finish_removal(paper_ids: Sequence[str], stores: Stores) -> None:
 
 def _index(paper_ids: Sequence[str], stores: Stores, *, tell: Callable[[int], None], fresh: bool) -> Settled:
     """Put some papers into every index, then declare those active of which nothing failed."""
+    timings: dict[str, float] = {}
     chunks = stores.catalog.chunks_of(paper_ids)
     wanted = [chunk for chunk in chunks if is_embeddable(chunk)]
-    vectors, embedded, refused = embed(wanted, stores.embedder, stores.cache, tell=tell, fresh=fresh)
+    with timed(timings, "embedding"):
+        vectors, embedded, refused = embed(wanted, stores.embedder, stores.cache, tell=tell, fresh=fresh)
     failed = {wanted[row].paper_id: Problem(wanted[row].address, reason) for row, reason in refused.items()}
     kept = [row for row, chunk in enumerate(wanted) if chunk.paper_id not in failed]
-    meant = [wanted[row] for row in kept]
-    stores.vectors.put(meant, vectors[kept])
+    with timed(timings, "writing"):
+        _write(paper_ids, chunks, [wanted[row] for row in kept], vectors[kept], stores)
+        stores.catalog.activate(
+            [paper_id for paper_id in paper_ids if paper_id not in failed],
+            [
+                Embedding(wanted[row].paper_id, stores.embedder.name, sha256(wanted[row].text))
+                for row in kept
+                if wanted[row].kind == ChunkKind.ABSTRACT
+            ],
+        )
+    figures = {"papers": len(paper_ids), "chunks": len(chunks), "embedded": embedded}
+    log("ingest", logging.INFO, "indexed", **figures, milliseconds=timings)
+    return Settled(embedded, list(failed.values()))
+
+
+def _write(
+    paper_ids: Sequence[str], chunks: Sequence[Chunk], meant: Sequence[Chunk], vectors: Matrix, stores: Stores
+) -> None:
+    """Replace all that the indexes have of these papers."""
+    stores.vectors.put(meant, vectors)
     stores.vectors.delete(set(paper_ids) - {chunk.paper_id for chunk in meant})
     by_words = [chunk for chunk in chunks if is_searched_by_words(chunk)]
     stores.keywords.put(by_words)
     stores.keywords.delete(set(paper_ids) - {chunk.paper_id for chunk in by_words})
-    made = [
-        Embedding(chunk.paper_id, stores.embedder.name, sha256(chunk.text))
-        for chunk in meant
-        if chunk.kind == ChunkKind.ABSTRACT
-    ]
-    stores.catalog.activate([paper_id for paper_id in paper_ids if paper_id not in failed], made)
-    log("ingest", logging.INFO, "indexed", papers=len(paper_ids), chunks=len(chunks), embedded=embedded)
-    return Settled(embedded, list(failed.values()))
 
 
 def embed(

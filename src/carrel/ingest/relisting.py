@@ -85,29 +85,26 @@ def _reread(
         return {}
     faults = len(tally.failed)
     incoming = list(adding.read_list(seen.source, seen.location.tags, place, tally, progress))
-    if not incoming:
-        lists.present |= set(before.values())
-        return {}
     entries = [following.entry(one.reference, "") for one in incoming]
-    news = [one for one, entry in zip(incoming, entries, strict=True) if entry.digest not in before]
     gone = before.keys() - {entry.digest for entry in entries}
     old = shelf.records(name, gone)
-    merged = merge_all(lists.ours, (one.reference for one in news), _joining(old, name, tally))
+    news = [one.reference for one, entry in zip(incoming, entries, strict=True) if entry.digest not in before]
+    merged = merge_all(lists.ours, news, _joining(old, name, tally))
     tally.count(merged.details)
     tally.unchanged += len(incoming) - len(news)
-    ids = iter(merged.details)
-    named = [before.get(entry.digest) or next(ids).id for entry in entries]
     lists.ours |= merged.changed
-    lists.present |= set(named)
-    lists.named += zip(named, incoming, strict=True)
+    ids = (detail.id for detail in merged.details)
+    entries = [entry._replace(paper_id=before.get(entry.digest) or next(ids)) for entry in entries]
+    lists.present |= {entry.paper_id for entry in entries}
+    lists.named += [(entry.paper_id, one) for entry, one in zip(entries, incoming, strict=True)]
     if len(tally.failed) > faults:
         # The entries that cannot be read may be the ones that are missed.
         gone, old = set(), []
         lists.present |= set(before.values())
     for entry in old:
         lists.vanished.setdefault(entry.paper_id, []).append(entry)
-    known = [entry._replace(paper_id=paper) for entry, paper in zip(entries, named, strict=True)]
-    lists.notes.append(_Note(replace(incoming[0].file, location=seen.location.path), known, set(gone)))
+    if incoming:
+        lists.notes.append(_Note(replace(incoming[0].file, location=seen.location.path), entries, set(gone)))
     return merged.changed
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.catalogs.locations import Location
-from carrel.ingest import adding, following
+from carrel.ingest import adding, finding, following
 from carrel.references.zotero_api import is_address
 from carrel.types import Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from carrel.catalogs.locations import KnownFile
     from carrel.ingest.adding import Tally, Workplace
     from carrel.types import Progress
@@ -75,11 +77,23 @@ def _found(location: Location, scene: Scene, place: Workplace, tally: Tally) -> 
     try:
         if not path.exists():
             path = _followed(location, path, scene, place)
+        if path.is_dir():
+            return list(_inside(path, scene, place, tally))
         return list(adding.found_at([path], place, tally)) if path.exists() else []
     except OSError as error:
         tally.failed.append(Problem(str(path), error.strerror or str(error)))
         scene.unreadable.append(path)
         return []
+
+
+def _inside(folder: Path, scene: Scene, place: Workplace, tally: Tally) -> Iterator[tuple[Path | str, bool]]:
+    """The files of a folder; those that are as they were are not opened to see what they are."""
+    for path in finding.inside(folder):
+        known = scene.known.get(place.relative(path))
+        if known and following.vouches(known, path):
+            yield path, bool(known.paper_id)
+        else:
+            yield from finding.told_apart([path], place.parsers, tally.skipped, named=False)
 
 
 def _followed(location: Location, path: Path, scene: Scene, place: Workplace) -> Path:

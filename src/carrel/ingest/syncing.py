@@ -102,7 +102,9 @@ class _Run:
         """Take in the files that are news, each with the tags of its location."""
         by_location: dict[Location, list[File]] = {}
         owners, wanted = self._named_files()
-        for seen in self.texts.news:
+        # A known file first: new content that it shares with a new file is its own.
+        edited = set(self.texts.changed.values())
+        for seen in sorted(self.texts.news, key=lambda one: one.file.path not in edited):
             path = self.place.absolute(seen.file.path)
             by_location.setdefault(seen.location, []).append(File(path, seen.paper_id or owners.get(path, "")))
         for location, file in wanted:
@@ -135,14 +137,20 @@ class _Run:
             self._guard.lets_go(location.path)
         textless: set[str] = set()
         if not self.scene.young:
-            left = {paper: home for paper, home in self.texts.left.items() if paper not in self._identities.learned}
-            textless = retiring.retire_texts(left, self._guard, self.place, self.tally)
+            textless = retiring.retire_texts(self._left(), self._guard, self.place, self.tally)
             self.gone = retiring.lost_lists(self.lists, self.scene, self._guard, self.place)
             seen = {*self.scene.texts, *self.scene.lists}
             texts = [path for path, file in self.scene.known.items() if file.paper_id and path not in seen]
             self.gone |= {path for path in texts if self._guard.lets_go(path)}
         self.tally.failed += [Problem(folder, reason) for folder, reason in self._guard.refused.items()]
         retiring.retire_references(self.lists, textless, self.place, self.tally)
+
+    def _left(self) -> dict[str, str]:
+        """By paper: where its text was that no file has, not even under another paper's name."""
+        taken = {file.path for file in self.tally.read}
+        edited = {paper: home for paper, home in self.texts.changed.items() if home in taken}
+        learned = self._identities.learned
+        return {paper: home for paper, home in (self.texts.left | edited).items() if paper not in learned}
 
     def note(self) -> None:
         """Write down what is where now."""

@@ -15,7 +15,7 @@ from carrel import errors
 from carrel.errors import BudgetExceeded, ParserCrashed, SourceError, TooLarge, WorkerUnavailable
 from carrel.ingest.entries import too_large
 from carrel.isolation import messages, papers
-from carrel.isolation.worker import MOST_PICTURES, OUT_OF_MEMORY
+from carrel.isolation.worker import MORE_TIME, MOST_PICTURES, OUT_OF_MEMORY
 from carrel.settings import environment_without_secrets
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from carrel.isolation.worker
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 _SECONDS_TO_START = 60.0
 _BYTES_A_CHARACTER = 4
+_STARVED = frozenset({-signal.SIGABRT, 127})
 _DAMAGED = "It may be damaged. The other files are not touched by it."
 
 
@@ -37,6 +38,10 @@ class Budget:
     seconds: float = 120.0
     megabytes: int = 2048
     characters: int = 10_000_000
+    ocr_pages: int = 200
+    """How many of its scanned pages are recognised."""
+    ocr_seconds: float = 60.0
+    """For each of these, anew."""
 
 
 class Process:
@@ -45,6 +50,7 @@ class Process:
     was_used = False
     """Before the last file there was another."""
     is_overdue = False
+    _is_recognising = False
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
@@ -59,8 +65,14 @@ class Process:
         path = str(source.path.absolute()) if source.path else ""
         request = {"parser": parser_name, "name": source.name, "path": path}
         self.was_used, self.is_sound, self.is_overdue = self.is_sound, False, False
+        self._is_recognising = False
         try:
-            reply = self._exchange(request, source.content, self._budget.seconds)
+            reply = self._exchange(self._budget.seconds, request, source.content)
+            for _ in range(self._budget.ocr_pages):
+                if reply != (MORE_TIME, b""):
+                    break
+                self._is_recognising = True
+                reply = self._exchange(self._budget.ocr_seconds)
             if reply is None:
                 raise self._death(source, parser_name)
             return self._understood(*reply, source, parser_name)
@@ -81,7 +93,7 @@ class Process:
 
     def _begin(self) -> None:
         try:
-            reply = self._exchange(asdict(self._budget), b"", _SECONDS_TO_START)
+            reply = self._exchange(_SECONDS_TO_START, asdict(self._budget))
         except (ValueError, RecursionError):
             reply = None
         if reply != ("ready", b""):
@@ -89,14 +101,15 @@ class Process:
             words = cast("IO[bytes]", self._process.stderr).read().decode(errors="replace").strip()
             raise _unavailable(_line(words.rpartition("\n")[2]) or f"it {_ending(self._process.wait())}")
 
-    def _exchange(self, content: object, data: bytes, seconds: float) -> tuple[Any, bytes] | None:
-        """Its reply; none if it ended, or had to be ended."""
+    def _exchange(self, seconds: float, content: object = None, data: bytes = b"") -> tuple[Any, bytes] | None:
+        """Its reply, or what it says next if it is asked nothing; none if it ended, or had to be ended."""
         most = self._budget.characters * _BYTES_A_CHARACTER + MOST_PICTURES
         timer = threading.Timer(seconds, self._give_up)
         timer.daemon = True
         timer.start()
         try:
-            messages.write(cast("IO[bytes]", self._process.stdin), content, data)
+            if content is not None:
+                messages.write(cast("IO[bytes]", self._process.stdin), content, data)
             return messages.read(cast("IO[bytes]", self._process.stdout), most=most)
         except (OSError, EOFError):
             return None
@@ -140,13 +153,19 @@ class Process:
     def _death(self, source: Source, parser_name: str) -> SourceError:
         code, budget = self.stop(), self._budget
         if self.is_overdue or -code == getattr(signal, "SIGXCPU", None):
+            if self._is_recognising:
+                reason = f"OCR of one page took longer than {budget.ocr_seconds:g} s"
+                hint = "Raise ingest.ocr_seconds, or set ingest.ocr = 'off'."
+                return _unreadable(BudgetExceeded, source, reason, hint)
             reason = f"it took longer than {budget.seconds:g} s"
             return _unreadable(BudgetExceeded, source, reason, "Split it, or raise ingest.parse_seconds.")
         if code == OUT_OF_MEMORY:
             reason = f"it needed more than {budget.megabytes} MB of memory"
             return _unreadable(BudgetExceeded, source, reason, "Split it, or raise ingest.parse_megabytes.")
         hint = f"It may be damaged, or need more memory than the {budget.megabytes} MB of ingest.parse_megabytes."
-        return _unreadable(ParserCrashed, source, f"the {parser_name} reader {_ending(code)}", hint)
+        # What a library in C does that gets no memory, among other things.
+        starved = " (more memory may be what it wanted)" if code in _STARVED else ""
+        return _unreadable(ParserCrashed, source, f"the {parser_name} reader {_ending(code)}{starved}", hint)
 
 
 def _start() -> subprocess.Popen[bytes]:

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import time
+from functools import cache, partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from carrel.parsers import Source
 from carrel.types import Paper
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from carrel.parsers import Parser
 
@@ -25,6 +26,8 @@ OUT_OF_MEMORY = 87
 """Exit code of a worker that got no more memory."""
 MOST_PICTURES = 256_000_000
 """Bytes that the pictures of one paper may have together."""
+MORE_TIME = "more time"
+"""Said before each scanned page: it may take as long as one may."""
 _BETWEEN_LOOKS = 0.05
 
 
@@ -35,11 +38,13 @@ def main() -> None:
     inbox: SimpleQueue[tuple[Any, bytes]] = SimpleQueue()
     threading.Thread(target=_receive, args=(requests, inbox), daemon=True).start()
     messages.write(replies, "ready")
-    parsers: dict[str, Parser] = {}
+    # A parser that knows how long it will take asks for each step anew.
+    more_time = partial(_more_time, budget["ocr_seconds"], replies)
+    make = cache(partial(registry.make, "parsers", ocr_pages=budget["ocr_pages"], more_time=more_time))
     while True:
         request, content = inbox.get()
         _allow_processor(budget["seconds"])
-        _answer(request, content, parsers, budget["characters"], replies)
+        _answer(request, content, make, budget["characters"], replies)
 
 
 def _pipes() -> tuple[IO[bytes], IO[bytes]]:
@@ -96,6 +101,11 @@ def _allow_processor(seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
 
 
+def _more_time(seconds: float, replies: IO[bytes]) -> None:
+    _allow_processor(seconds)
+    messages.write(replies, MORE_TIME)
+
+
 def _receive(requests: IO[bytes], inbox: SimpleQueue[tuple[Any, bytes]]) -> None:
     """In a thread, so that a busy worker, too, leaves when the process that asked it is gone."""
     code = 0
@@ -112,10 +122,10 @@ def _receive(requests: IO[bytes], inbox: SimpleQueue[tuple[Any, bytes]]) -> None
 
 
 def _answer(
-    request: Mapping[str, str], content: bytes, parsers: dict[str, Parser], longest: int, replies: IO[bytes]
+    request: Mapping[str, str], content: bytes, make: Callable[[str], Parser], longest: int, replies: IO[bytes]
 ) -> None:
     try:
-        reply, data = _read(request, content, parsers, longest)
+        reply, data = _read(request, content, make, longest)
         messages.write(replies, reply, data)
     except SourceError as error:
         messages.write(replies, {"refused": _public_name(error), "message": error.message, "hint": error.hint})
@@ -128,13 +138,10 @@ def _answer(
 
 
 def _read(
-    request: Mapping[str, str], content: bytes, parsers: dict[str, Parser], longest: int
+    request: Mapping[str, str], content: bytes, make: Callable[[str], Parser], longest: int
 ) -> tuple[dict[str, Any], bytes]:
-    name = request["parser"]
-    if name not in parsers:
-        parsers[name] = registry.make("parsers", name)
     path = Path(request["path"]) if request["path"] else None
-    paper = parsers[name].parse(Source(request["name"], content, path))
+    paper = make(request["parser"]).parse(Source(request["name"], content, path))
     if not isinstance(paper, Paper):
         raise TypeError(f"it gave back {type(paper).__name__}, not Paper")
     if len(paper.text) > longest:

@@ -198,11 +198,12 @@ def _kind(tokens: Sequence[Token], position: int) -> BlockKind | None:
 
 def _container_kind(tokens: Sequence[Token], position: int, kind: BlockKind) -> BlockKind:
     """A list item or quotation with code, a formula or a table inside must not be split either."""
-    for token in tokens[position + 1 :]:
-        if token.level <= tokens[position].level:
+    # By number: a slice would copy the rest of the file for each item of a list.
+    for number in range(position + 1, len(tokens)):
+        if tokens[number].level <= tokens[position].level:
             break
-        if token.type in _ATOMIC_TOKENS:
-            return _ATOMIC_TOKENS[token.type]
+        if tokens[number].type in _ATOMIC_TOKENS:
+            return _ATOMIC_TOKENS[tokens[number].type]
     return kind
 
 

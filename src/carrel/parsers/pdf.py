@@ -6,15 +6,16 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import EmptyDocument, NoTextLayer, SourceError
-from carrel.parsers import Source, bibliography, title_of
+from carrel.parsers import Source, bibliography, ocr, title_of
 from carrel.parsers.pdf_exhibits import Shown, exhibits_of
 from carrel.parsers.pdf_front import front_of
+from carrel.parsers.pdf_imprint import without_imprint
 from carrel.parsers.pdf_structure import structure_of
 from carrel.parsers.pdf_text import written
 from carrel.types import Block, BlockKind, Exhibit, Paper, Place, Published, Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from carrel.parsers.pdf_pages import Page
     from carrel.parsers.pdf_parts import Part
@@ -29,23 +30,49 @@ class Pdf:
     name = "pdf"
     suffixes = frozenset({".pdf"})
 
+    def __init__(self, ocr_pages: int = 200, more_time: Callable[[], None] = lambda: None) -> None:
+        """Of a file, up to `ocr_pages` scanned pages are recognised; `more_time` is called before each."""
+        self._ocr_pages = ocr_pages
+        self._more_time = more_time
+
     def parse(self, source: Source) -> Paper:
-        pages, failed, metadata = _read(source)
-        remarks = (*_failures(failed), *_left_out(pages))
+        pages, failed, metadata, recognised = self._read(source)
+        remarks = (*_failures(failed), *_left_out(pages), *recognised)
         if not any(page.pieces for page in pages):
             said = f" ({'; '.join(remarks)})" if remarks else ""
             raise NoTextLayer(
                 f"{source.name!r} has no text layer: its pages are pictures or empty{said}",
-                hint="Run it through OCR first (ocrmypdf, for one), then add it again.",
+                hint=self._how_to_read_scans(),
             )
         return _paper(source, [page for page in pages if page.pieces], metadata, remarks)
+
+    def _read(self, source: Source) -> tuple[list[Page], list[int], dict[str, str], tuple[str, ...]]:
+        """Every page that can be read, the numbers of the others, what the file says of itself, and OCR of it."""
+        from carrel.parsers.pdf_ocr import with_scans
+
+        with closing(_opened(source)) as document:
+            pages, failed = _pages(document)
+            said: tuple[str, ...] = ()
+            if self._ocr_pages and ocr.is_installed():
+                pages, said = with_scans(document, pages, self._ocr_pages, self._more_time)
+            return pages, failed, document.get_metadata_dict(), said
+
+    def _how_to_read_scans(self) -> str:
+        elsewhere = "run it through OCR first (ocrmypdf, for one), then add it again."
+        if not self._ocr_pages:
+            return f"Set ingest.ocr = 'scans', or {elsewhere}"
+        return (
+            "OCR, which reads pages that are pictures, found no text on them."
+            if ocr.is_installed()
+            else f"{ocr.INSTALL} reads scans. Or {elsewhere}"
+        )
 
 
 def _paper(source: Source, pages: Sequence[Page], metadata: dict[str, str], remarks: tuple[str, ...]) -> Paper:
     structure = structure_of(pages, metadata.get("Title", ""))
-    parts, shown = exhibits_of(structure.parts, structure.regions)
+    front = front_of(structure.parts, written(structure.parts).texts, pages[0], metadata)
+    parts, shown = exhibits_of(without_imprint(structure.parts, front.authors), structure.regions)
     text = written(parts)
-    front = front_of(parts, [text.text[start:end] for start, end in text.parts], pages[0], metadata)
     blocks = tuple(_blocks(parts, text))
     return Paper(
         reference=Reference(
@@ -112,21 +139,19 @@ def _left_out(pages: Sequence[Page]) -> Iterator[str]:
             yield f"page {page.number}: {page.unread} characters left out, there are too many to read"
 
 
-def _read(source: Source) -> tuple[list[Page], list[int], dict[str, str]]:
-    """Every page that can be read, the numbers of the others, and what the file says of itself."""
+def _pages(document: Any) -> tuple[list[Page], list[int]]:  # noqa: ANN401
     from pypdfium2 import PdfiumError  # type: ignore[import-untyped]
 
     from carrel.parsers.pdf_pages import read_pages
 
-    with closing(_opened(source)) as document:
-        pages: list[Page] = []
-        failed: list[int] = []
-        for number in range(1, len(document) + 1):
-            try:
-                pages += read_pages(document, number)
-            except (PdfiumError, ValueError, OverflowError):
-                failed.append(number)
-        return pages, failed, document.get_metadata_dict()
+    pages: list[Page] = []
+    failed: list[int] = []
+    for number in range(1, len(document) + 1):
+        try:
+            pages += read_pages(document, number)
+        except (PdfiumError, ValueError, OverflowError):
+            failed.append(number)
+    return pages, failed
 
 
 def _opened(source: Source) -> Any:  # noqa: ANN401

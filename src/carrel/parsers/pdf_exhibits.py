@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from carrel.parsers.captions import kind_of, label_of
+from carrel.parsers.pdf_rows import line_of
 from carrel.types import BlockKind, ExhibitKind
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from carrel.parsers.pdf_parts import Part
     from carrel.parsers.pdf_regions import Region
 
+_WORD = re.compile(r"[^\W\d_]{3}|(?<!\w)[^\W\d_]{2}(?!\w)")
 _FARTHEST = 90.0
 """Points between a caption and what it is of."""
 
@@ -41,7 +44,7 @@ def exhibits_of(parts: Sequence[Part], regions: dict[int, tuple[Region, ...]]) -
     shown: list[Shown] = []
     for index, part in enumerate(parts):
         if part.kind != BlockKind.CAPTION:
-            arranged += [part] if index not in moved else []
+            arranged += [said] if index not in moved and (said := _said(part)) else []
             continue
         kind = kind_of(part.text) or ExhibitKind.FIGURE
         content = _content(parts[contents[index]], kind) if index in contents else None
@@ -73,8 +76,22 @@ def _is_table_of(part: Part, caption: Part) -> bool:
     return part.kind == BlockKind.TABLE and part.region is None and part.lines[0].page == caption.lines[0].page
 
 
-def _content(part: Part, kind: ExhibitKind) -> Part:
-    return replace(part, kind=BlockKind.CODE) if kind == ExhibitKind.ALGORITHM else part
+def _content(part: Part, kind: ExhibitKind) -> Part | None:
+    if kind == ExhibitKind.ALGORITHM:
+        return replace(part, kind=BlockKind.CODE)
+    return _said(part) if kind == ExhibitKind.FIGURE else part
+
+
+def _said(part: Part) -> Part | None:
+    """A figure's words, without the numbers of its axes, and what several of its panels are labelled once."""
+    if part.kind != BlockKind.FIGURE:
+        return part
+    labels = [piece for line in part.lines for piece in line.pieces if _WORD.search(piece.text)]
+    first = {piece.text: id(piece) for piece in reversed(labels)}
+    kept = {id(piece) for piece in labels if piece.style.mono} | set(first.values())
+    rows = ([piece for piece in line.pieces if id(piece) in kept] for line in part.lines)
+    lines = tuple(line_of(row, part.lines[0].page) for row in rows if row)
+    return replace(part, lines=lines) if lines else None
 
 
 def _in_order(caption: Part, content: Part | None) -> list[Part]:

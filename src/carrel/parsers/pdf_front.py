@@ -68,9 +68,9 @@ def titled(parts: Sequence[Part], measures: Measures, named: str) -> list[Part]:
         return list(parts)
     first, last = found
     lines = tuple(line for part in parts[first:last] for line in part.lines)
-    title = replace(parts[first], kind=BlockKind.HEADING, lines=lines, level=1, note=False)
+    title = replace(parts[first], kind=BlockKind.HEADING, lines=lines, level=1, note=False, aside=False)
     before = [_plain(part) for part in parts[:first]]
-    return [*before, title, *_without_names(parts[last:], measures)]
+    return [*before, title, *_in_order(parts[last:], measures)]
 
 
 def _title_at(parts: Sequence[Part], measures: Measures, named: str) -> tuple[int, int] | None:
@@ -114,14 +114,22 @@ def _plain(part: Part) -> Part:
     return replace(part, kind=BlockKind.TEXT, level=0) if part.kind == BlockKind.HEADING else part
 
 
-def _without_names(parts: Sequence[Part], measures: Measures) -> list[Part]:
-    """Names and addresses between title and text are no headings, however they are set."""
+def _in_order(parts: Sequence[Part], measures: Measures) -> list[Part]:
+    """What comes after the title: names and addresses, which are no headings, however they are set; what stands beside
+    the first page's text; and the text, which goes on overleaf."""
+    beside = [part for part in parts if part.aside and part.lines[0].page == 0]
+    others = [part for part in parts if not (part.aside and part.lines[0].page == 0)]
+    end = _end_of_front(others, measures)
+    return list(parts) if end is None else [*map(_plain, others[:end]), *beside, *others[end:]]
+
+
+def _end_of_front(parts: Sequence[Part], measures: Measures) -> int | None:
     for index, part in enumerate(parts):
         if part.kind == BlockKind.HEADING and pdf_headings.is_section(part.text):
-            return [*map(_plain, parts[:index]), *parts[index:]]
+            return index
         if index and part.kind == BlockKind.TEXT and len(part.text) > 200 and abs(_size(part) - measures.size) < 0.6:
-            return [*map(_plain, parts[: index - 1]), *parts[index - 1 :]]
-    return list(parts)
+            return index - 1
+    return None
 
 
 def front_of(parts: Sequence[Part], texts: Sequence[str], first: Page, metadata: Mapping[str, str]) -> Front:

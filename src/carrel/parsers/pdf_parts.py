@@ -20,6 +20,8 @@ class Part:
     level: int = 0
     region: Region | None = None
     note: bool = False
+    aside: bool = False
+    """It stands in a narrow column beside the text."""
     opens: bool = False
     """It may go on what stood before its column."""
 

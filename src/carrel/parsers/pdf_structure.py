@@ -82,7 +82,8 @@ def _parts(column: Column, measures: Measures) -> Iterator[Part]:
     for index, paragraph in enumerate(paragraphs):
         part = _part(paragraph, measures)
         if column.aside:
-            part = replace(part, kind=BlockKind.TEXT if part.kind == BlockKind.HEADING else part.kind, note=True)
+            kind = BlockKind.TEXT if part.kind == BlockKind.HEADING else part.kind
+            part = replace(part, kind=kind, note=True, aside=True)
         elif index >= notes and part.kind in {BlockKind.TEXT, BlockKind.LIST}:
             part = replace(part, kind=BlockKind.TEXT, note=True)
         if part.kind in {BlockKind.TEXT, BlockKind.HEADING, BlockKind.LIST} and not part.note:

@@ -45,4 +45,5 @@ def attribute(element: _Element, name: str) -> str:
     """By its plain name: `xlink:href` is `href`."""
     if (value := element.get(name)) is not None:
         return value.strip()
-    return next((str(value).strip() for key, value in element.items() if _local(key) == name), "")
+    # Names first: lxml looks for each value from the beginning again.
+    return next((str(element.get(key)).strip() for key in element.attrib if _local(key) == name), "")

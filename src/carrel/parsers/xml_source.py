@@ -18,7 +18,7 @@ _DECLARED = re.compile(rb"<\?xml\b[^>]{0,100}encoding\s*=\s*[\"']([\w.:-]{1,40})
 _PLAIN_ENCODING = re.compile(r"(?:iso|cp\d|windows|latin|gb|big5|shift|sjis|euc|koi|mac|ms\d|us-ascii)", re.IGNORECASE)
 _SEVEN_BITS = re.compile(r"iso-2022|hz", re.IGNORECASE)
 _DOCTYPE = re.compile(
-    r"<!DOCTYPE[^\[>]*+(?:\[(?P<subset>(?:[^\]\"'<]|\"[^\"]*+\"|'[^']*+'|<!--(?:[^-]|-(?!->))*+-->|<)*+)\]\s*+)?>"
+    r"<!DOCTYPE[^\[>]*+(?:\[(?P<subset>(?:[^\]\"'<]|\"[^\"]*+\"|'[^']*+'|<!--(?:[^-]|-(?!->))*+-->|<(?!!--))*+)\]\s*+)?>"
 )
 _ENTITY = re.compile(r"<!ENTITY\s+([\w.-]{1,40})\s+(?:\"([^\"%&<]{0,64})\"|'([^'%&<]{0,64})')\s*>")
 _REFERENCE = re.compile(

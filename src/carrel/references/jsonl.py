@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _MAX_LINE = 1_000_000
 _LAST_YEAR = 9999
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _LINES_BETWEEN = 1_000
 """Lines read between two words of progress."""
 _KEYS = (
@@ -151,13 +153,14 @@ def _lines(path: Path) -> list[str]:
 
 
 def _clean(value: Any) -> Any:  # noqa: ANN401
-    """Without nulls, which mean "not known", and without NULs and lone surrogates, which no store can hold."""
+    """Without nulls, which mean "not known", without lone surrogates, which no store can hold, and without controls,
+    which a terminal would obey."""
     if isinstance(value, dict):
         return {key: _clean(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
         return [_clean(item) for item in value]
     if isinstance(value, str):
-        return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+        return _CONTROL.sub("\ufffd", value).encode("utf-8", "replace").decode()
     return value
 
 
