@@ -5,7 +5,7 @@
 The articles are 121 of PLOS and 250 of PubMed Central, in JATS. `carrel add FOLDER` is run as a user runs it, at a
 terminal of its own so that it shows its progress. Memory is that of the command and its workers together, looked at
 five times a second; pages they share count twice. Where the time goes is what the command's own log says. With
-`--kill-after` it is killed after so many seconds, once for each number, and started again each time.
+`--kill-after` it is killed after so many seconds, once for each number, and started again each time. Linux only.
 """
 
 from __future__ import annotations
@@ -106,6 +106,8 @@ def run(arguments: Sequence[str | Path], *, kill_after: float | None = None) -> 
     except subprocess.TimeoutExpired:
         _kill(process, seen)
     seen.seconds = time.monotonic() - start
+    if not seen.printed and not seen.killed:
+        raise SystemExit(f"carrel {' '.join(map(str, arguments))} left with {process.returncode} and no report")
     for thread in threads:
         thread.join()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -188,7 +190,7 @@ def adding(folder: Path, library: Path, kills: Sequence[float]) -> list[Watched]
 
 def _print_run(seen: Watched, library: Path) -> None:
     ending = "killed" if seen.killed else "to its end"
-    print(f"\ncarrel add, {ending}: {seen.seconds:.1f} s, {seen.cpu_seconds:.1f} s of both cores' time")
+    print(f"\ncarrel add, {ending}: {seen.seconds:.1f} s, {seen.cpu_seconds:.1f} s of CPU time")
     print(f"  most memory, workers included: {seen.megabytes:.0f} MB (to be under {MOST_MEGABYTES})")
     for stage, line in _progress(seen).items():
         print(f"  progress: {stage} {line}")

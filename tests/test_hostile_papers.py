@@ -88,7 +88,7 @@ def test_the_good_files_of_the_batch_are_taken_in_and_nothing_else_is(batch: Bat
     read = {name for name, (_, expected) in FILES.items() if expected == READ}
     assert {Path(source).name for source in batch.library.stores.catalog.sources()} == {*GOOD, *read}
     assert batch.report.new == len(GOOD) + len(read)
-    assert {Path(problem.source).name for problem in batch.report.skipped} == {"deep.xml", "picture.json"}
+    assert {Path(problem.source).name for problem in batch.report.remarks} == {"deep.xml", "picture.json"}
     assert "Every node keeps a sum." in batch.text("good.md")
     assert "Some words that can be seen" in batch.text("good.pdf")
     assert batch.library.search("every root keeps the tree").passages[0].chunk.paper_id in batch.report.papers

@@ -395,7 +395,7 @@ def several(library: Library, tmp_path: Path) -> Library:
         (Wanted(), "abcd"),
         (Wanted(sort=Sort.YEAR), "dcba"),
         (Wanted(sort=Sort.TITLE), "abdc"),
-        (Wanted(sort=Sort.ADDED), "adbc"),
+        (Wanted(sort=Sort.ADDED), "cadb"),
         (Wanted(names=("d", "Álpha")), "ad"),
         (Wanted(where=Filter(year_min=2020)), "cd"),
         (Wanted(where=Filter(year_max=2020)), "bc"),

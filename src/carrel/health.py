@@ -114,7 +114,7 @@ class IndexCheck:
 def check(found: Found, stores: Stores, cache: Path, state: IndexState) -> IndexCheck:
     """Compare every store with the truth; an index that was never built is not merely stale."""
     checked = compare(found, stores, cache, state)
-    if checked.missing and not stores.vectors.count():
+    if checked.missing and state == IndexState.NOT_BUILT:
         raise IndexNotFound("Semantic index not found. Run 'carrel index build' first")
     return checked
 

@@ -241,9 +241,7 @@ class Library(Parts):
 
     def papers(self, wanted: papers.Wanted = papers.EVERY) -> papers.Listing:
         """The papers that are wanted, with how much there is of each."""
-        by_refs = self._found().references if wanted.sort == papers.Sort.ADDED else ()
-        places = {reference.id: place for place, reference in enumerate(by_refs)}
-        return papers.listing(wanted, self.stores.catalog, places)
+        return papers.listing(wanted, self.stores.catalog)
 
     def tags(self, *names: str) -> dict[str, int]:
         """How many of these papers, or of all, have each tag, the most used first."""

@@ -39,9 +39,20 @@ def english(*, stop_words: bool = False) -> TextAnalyzer:
 
 
 @cache
-def plain() -> TextAnalyzer:
-    """Words as they stand, for languages whose endings we do not know."""
-    return _words_without_case().build()
+def plain(*, stop_words: bool = False) -> TextAnalyzer:
+    """Words as they stand, for languages whose endings we do not know; if asked, without English's small ones."""
+    from tantivy import Filter
+
+    builder = _words_without_case()
+    return (builder.filter(Filter.stopword("english")) if stop_words else builder).build()
+
+
+@cache
+def as_given() -> TextAnalyzer:
+    """Words that were analysed already, parted by blanks."""
+    from tantivy import TextAnalyzerBuilder, Tokenizer
+
+    return TextAnalyzerBuilder(Tokenizer.whitespace()).build()
 
 
 def _words_without_case() -> TextAnalyzerBuilder:

@@ -77,7 +77,8 @@ def test_a_file_of_the_first_version_is_brought_to_this_one_with_all_it_holds(pa
         )
         connection.execute("INSERT INTO documents VALUES ('a', 'body', 'text', 'd', 'a.md', 'markdown', '')")
         connection.execute(
-            "INSERT INTO chunks VALUES ('a/ch0/s0/p0','a','body','passage','text',0,4,0,0,0,'[]','en',1,0,0,0,NULL,NULL)"
+            "INSERT INTO chunks VALUES"
+            " ('a/ch0/s0/p0', 'a', 'body', 'passage', 'text', 0, 4, 0, 0, 0, '[]', 'en', 1, 0, 0, 0, NULL, NULL)"
         )
         connection.commit()
     with closing(SqliteCatalog(path)) as catalog:

@@ -67,6 +67,21 @@ def test_it_is_a_keyword_index_and_empty_at_first(index: KeywordIndex) -> None:
     assert (index.count(), index.addresses(), found(index, "anything")) == (0, set(), [])
 
 
+def test_a_paper_in_another_language_is_not_drowned_by_an_english_library(index: KeywordIndex) -> None:
+    english = [make_chunk(f"en{n}", text=f"Results on neural networks, part {n}.", language="en") for n in range(60)]
+    german = make_chunk("de", text="Ergebnisse über neuronale Netze und networks im Überblick.", language="de")
+    index.put([*english, german])
+    assert found(index, "neuronale Netze networks")[0] == german.address
+    assert found(index, "Ergebnisse")[0] == german.address
+
+
+def test_a_note_counts_as_much_as_the_text_it_is_about(index: KeywordIndex) -> None:
+    chunks = [make_chunk(f"p{n}", text="An abstract about trees.", kind=ChunkKind.ABSTRACT) for n in range(20)]
+    noted = make_chunk("noted", text="An abstract about trees.", kind=ChunkKind.ABSTRACT, note="Ask Ann about pruning.")
+    index.put([*chunks, noted])
+    assert found(index, "pruning trees")[0] == noted.address
+
+
 def test_matches_counts_what_a_search_without_limit_finds(index: KeywordIndex) -> None:
     put_texts(index, "dense retrieval", "sparse retrieval", "nothing of the kind")
     assert index.matches("retrieval of the dense kind", where=EVERYTHING) == 3

@@ -444,7 +444,8 @@ def plot(canvas: Canvas, *labels: str) -> None:
 
 
 def test_a_figure_has_its_words_once_and_not_the_numbers_of_its_axes() -> None:
-    (figure,) = (paper := read(lambda canvas: plot(canvas, "x [Bohr]", "GPT2", "2px", "x [Bohr]"))).exhibits
+    paper = read(lambda canvas: plot(canvas, "x [Bohr]", "GPT2", "2px", "-20.3914 Ht", "x [Bohr]"))
+    (figure,) = paper.exhibits
     assert blocks(paper, BlockKind.FIGURE) == ["x [Bohr]\nGPT2"]
     assert paper.text[figure.start : figure.end] == "x [Bohr]\nGPT2\n\nFigure 1: Energy by distance."
     assert_sound(paper)

@@ -91,6 +91,22 @@ def test_an_address_is_text_where_no_names_were_found_before_it() -> None:
     assert (paper.reference.authors, blocks(paper)[1]) == ((), address)
 
 
+def test_words_without_capitals_are_no_names() -> None:
+    paper = read(lambda canvas: first_page(canvas, ("Separation of duties and implementation of roles",)))
+    assert paper.reference.authors == ()
+    assert blocks(paper)[1] == "Separation of duties and implementation of roles"
+
+
+def test_what_looks_like_a_name_stays_text_where_neither_an_address_nor_the_text_of_a_paper_follows() -> None:
+    def draw(canvas: Canvas) -> None:
+        put(canvas, 60, 80, "A Brochure about Better Nights", size=18)
+        put(canvas, 60, 120, "Personal Sleep")
+        put(canvas, 60, 160, "How to Begin", size=13, font="Times-Bold")
+        put(canvas, 60, 182, PROSE)
+
+    assert blocks(read(draw))[:3] == ["A Brochure about Better Nights", "Personal Sleep", "How to Begin"]
+
+
 def test_a_page_of_nothing_but_names_keeps_them() -> None:
     def draw(canvas: Canvas) -> None:
         put(canvas, 60, 80, TITLE, size=18)

@@ -67,6 +67,9 @@ class PaperRow:
     parts: tuple[Part, ...]
     sources: tuple[str, ...]
     chunk_count: int
+    figure_count: int = 0
+    added: int = 0
+    """Grows from paper to paper in the order in which they came."""
 
 
 @dataclass(frozen=True, slots=True)

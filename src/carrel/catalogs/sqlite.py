@@ -67,10 +67,11 @@ _PENDING = """
     FROM papers LEFT JOIN chunks ON chunks.paper_id = papers.id
     WHERE state = 'pending' GROUP BY papers.id ORDER BY papers.rowid"""
 _PAPERS = """
-    SELECT papers.record, papers.listed, papers.state,
+    SELECT papers.record, papers.listed, papers.state, papers.rowid AS added,
         (SELECT json_group_array(part) FROM documents WHERE paper_id = papers.id) AS parts,
         (SELECT json_group_array(source) FROM documents WHERE paper_id = papers.id AND source <> '') AS sources,
-        (SELECT count(*) FROM chunks WHERE paper_id = papers.id) AS chunk_count
+        (SELECT count(*) FROM chunks WHERE paper_id = papers.id) AS chunk_count,
+        (SELECT count(*) FROM exhibits WHERE paper_id = papers.id) AS figure_count
     FROM papers WHERE state <> 'retired'"""
 _ALL_PAPERS = f"{_PAPERS} ORDER BY id"
 _SOME_PAPERS = f"{_PAPERS} AND id IN (SELECT value FROM json_each(?)) ORDER BY id"
@@ -324,6 +325,8 @@ def _paper(row: sqlite3.Row) -> PaperRow:
         parts=tuple(Part(part) for part in json.loads(row["parts"])),
         sources=tuple(json.loads(row["sources"])),
         chunk_count=row["chunk_count"],
+        figure_count=row["figure_count"],
+        added=row["added"],
     )
 
 

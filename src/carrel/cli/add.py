@@ -70,6 +70,7 @@ def print_report(report: AddReport) -> None:
     if not report.dry_run:
         click.echo(f"Embedded {report.chunks_embedded} chunks")
     _print_details(report.details)
+    _print_problems("Note", report.remarks)
     _print_problems("Skipped", report.skipped)
     _print_problems("Failed", report.failed)
 

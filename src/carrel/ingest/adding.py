@@ -100,6 +100,7 @@ class Tally:
     """Records of refs.jsonl that say more now, still to be written."""
     read: list[KnownFile] = field(default_factory=list)
     """The files whose text the library has now."""
+    remarks: list[Problem] = field(default_factory=list)
     skipped: list[Problem] = field(default_factory=list)
     failed: list[Problem] = field(default_factory=list)
 
@@ -121,6 +122,7 @@ class Tally:
             new=len(self.new),
             updated=len(self.updated),
             unchanged=self.unchanged,
+            remarks=tuple(self.remarks),
             skipped=tuple(self.skipped),
             failed=tuple(self.failed),
             papers=(*self.new, *self.updated),
@@ -217,7 +219,7 @@ def read_list(
         tally.failed.append(Problem(str(source), str(error)))
         return
     tally.failed += found.problems
-    tally.skipped += found.remarks
+    tally.remarks += found.remarks
     if not found.references and not found.problems:
         tally.failed.append(Problem(str(source), "there is no reference in it"))
     # One that has faults is to be read again, and they are to be told again.
@@ -333,7 +335,7 @@ def _add_document(file: File, request: Request, place: Workplace, tally: Tally, 
     entry = replace(entry, listed=identities.is_listed(paper_id))
     identities.learn(entry)
     tally.read.append(replace(known, paper_id=paper_id))
-    tally.skipped += [Problem(str(path), remark) for remark in remarks]
+    tally.remarks += [Problem(str(path), remark) for remark in remarks]
     if not request.dry_run:
         place.stores.pictures.keep(paper_id, images)
         place.stores.catalog.put([entry])

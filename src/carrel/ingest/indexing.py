@@ -51,6 +51,8 @@ def settle(stores: Stores, *, batch: int, progress: Progress | None = None, fres
     left = stores.catalog.unfinished()
     _finish_removal(left.retired, stores)
     settled, done, total = Settled(0, []), 0, sum(left.pending.values())
+    if left.pending:
+        _teller(progress, 0, total)(0)
     for paper_ids in _by_size(left.pending, batch):
         tell = _teller(progress, done, total)
         embedded, failed = _index(paper_ids, stores, tell=tell, fresh=fresh)

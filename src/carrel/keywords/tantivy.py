@@ -1,7 +1,8 @@
 """BM25 by tantivy.
 
-Each chunk's words go into one field, chosen by its language: `english` (stemmed) or `plain`. A query asks both.
-Stop words are indexed but not asked for, unless a query has nothing else ("The Who").
+A chunk's words are brought to their stems if it is English, stand as they are if not, and go into one field either way:
+with a field for each language, the few chunks of the rarer one would count as endless beside an average near zero. A
+query asks for both forms. Stop words are indexed but not asked for, unless a query has nothing else ("The Who").
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
     from carrel.errors import CarrelError
     from carrel.types import Chunk
 
-_VERSION = "2"
+_VERSION = "3"
 """Of the schema and analysis below; an index of another version is not opened."""
 _HEAP = 64_000_000
 _ENGLISH = frozenset({"en", ""})
-_FIELDS = ("english", "plain", "authors", "notes")
+_FIELDS = ("words", "authors")
 _NUMBERS = ("year", "chapter", "section")
 
 
@@ -43,9 +44,7 @@ class TantivyKeywords:
     def __init__(self, directory: Path) -> None:
         self._directory = directory / f"v{_VERSION}"
         self._schema = _schema()
-        by_language = {"english": words.english(), "plain": words.plain()}
-        self._analyzers = {**by_language, "authors": words.plain(), "notes": words.english()}
-        self._asking = words.english(stop_words=True)
+        self._analyzers = {"words": words.as_given(), "authors": words.plain()}
         self._opened: tantivy.Index | None = None
         self._mirror: tempfile.TemporaryDirectory[str] | None = None
 
@@ -132,12 +131,16 @@ class TantivyKeywords:
     def _words(self, text: str) -> list[Query]:
         """One query a word and field; stop words only when there is nothing else."""
         prepared = words.prepared(text)
-        asked: list[Query] = []
-        for field in _FIELDS:
-            asking = self._asking if field in ("english", "notes") else self._analyzers[field]
-            terms = asking.analyze(prepared) or self._analyzers[field].analyze(prepared)
-            asked += [Query.term_query(self._schema, field, term) for term in dict.fromkeys(terms)]
-        return asked
+        forms = [
+            analyzer(stop_words=True).analyze(prepared) or analyzer().analyze(prepared)
+            for analyzer in (words.english, words.plain)
+        ]
+        asked = {"words": [*forms[0], *forms[1]], "authors": words.plain().analyze(prepared)}
+        return [
+            Query.term_query(self._schema, field, term)
+            for field, terms in asked.items()
+            for term in dict.fromkeys(terms)
+        ]
 
     def _conditions(self, where: Filter) -> Iterator[Query]:
         """The filter in tantivy's language."""
@@ -250,7 +253,9 @@ def _schema() -> tantivy.Schema:
 
 
 def _document(chunk: Chunk) -> tantivy.Document:
-    field = "english" if chunk.language in _ENGLISH else "plain"
+    analyzer = words.english() if chunk.language in _ENGLISH else words.plain()
+    own = analyzer.analyze(words.prepared(chunk.embedded_text))
+    noted = words.english().analyze(words.prepared(_notes(chunk)))
     return tantivy.Document(
         address=chunk.address,
         digest=_digest(chunk),
@@ -260,11 +265,10 @@ def _document(chunk: Chunk) -> tantivy.Document:
         tags=list(chunk.tags),
         topic=chunk.topic,
         authors=words.prepared(" ".join(chunk.authors)),
-        notes=words.prepared(_notes(chunk)),
         year=chunk.year,
         chapter=chunk.chapter,
         section=chunk.section,
-        **{field: words.prepared(chunk.embedded_text)},
+        words=" ".join([*own, *noted]),
     )
 
 

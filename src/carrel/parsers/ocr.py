@@ -36,8 +36,10 @@ _INK = 0.35
 """Of the strongest contrast; less is paper."""
 _BAND = 0.5
 """Of the ink of a full row: those between the top of the small letters and the baseline have more."""
-_X_HEIGHT, _CAPITALS, _IDEOGRAPHS = 0.46, 0.66, 0.88
+_X_HEIGHT, _CAPITALS, _IDEOGRAPHS = 0.45, 0.65, 0.88
 """Of letters, in sizes of the font."""
+_SMALLEST, _LARGEST = 0.55, 0.9
+"""Sizes of a font, in heights of the line as it was found."""
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 
@@ -154,12 +156,12 @@ def _measured(found: _Found, text: str) -> Recognised:
         left=start + (end - start) * float(columns[0]) / width,
         right=start + (end - start) * float(columns[-1] + 1) / width,
         baseline=top + (bottom - top) * last / height,
-        size=(last - first) / _part_filled(text),
+        size=min(max((last - first) / _part_filled(text), _SMALLEST * height), _LARGEST * height),
     )
 
 
 def _band(rows: NDArray[np.float64]) -> tuple[int, int]:
-    dark = np.flatnonzero(rows >= _BAND * np.percentile(rows, 80))
+    dark = np.flatnonzero(rows >= _BAND * np.percentile(rows, 90))
     runs = np.split(dark, np.flatnonzero(np.diff(dark) > 2) + 1)
     run = max(runs, key=lambda run: float(rows[run].sum()))
     return int(run[0]), int(run[-1]) + 1

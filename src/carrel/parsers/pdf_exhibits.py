@@ -86,12 +86,17 @@ def _said(part: Part) -> Part | None:
     """A figure's words, without the numbers of its axes, and what several of its panels are labelled once."""
     if part.kind != BlockKind.FIGURE:
         return part
-    labels = [piece for line in part.lines for piece in line.pieces if _WORD.search(piece.text)]
+    labels = [piece for line in part.lines for piece in line.pieces if _is_label(piece.text)]
     first = {piece.text: id(piece) for piece in reversed(labels)}
     kept = {id(piece) for piece in labels if piece.style.mono} | set(first.values())
     rows = ([piece for piece in line.pieces if id(piece) in kept] for line in part.lines)
     lines = tuple(line_of(row, part.lines[0].page) for row in rows if row)
     return replace(part, lines=lines) if lines else None
+
+
+def _is_label(text: str) -> bool:
+    """Words rather than numbers: `GPT2`, and not `2px` or `-20.3914 eV`."""
+    return bool(_WORD.search(text)) and sum(map(str.isalpha, text)) > sum(map(str.isdigit, text))
 
 
 def _in_order(caption: Part, content: Part | None) -> list[Part]:

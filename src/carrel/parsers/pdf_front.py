@@ -40,7 +40,11 @@ _FRONT_PARTS = 60
 _LARGER = 1.5
 """Points by which a title is larger than the text."""
 _MARKS = re.compile(r"[\d*†‡§¶∗,]+$|^[\d*†‡§¶∗,]+|\([^)]*\)")
-_NAME = re.compile(r"(?:(?:[^\W\d_][\w'’.-]*|de|van|von|der|den|la|le|di|da)\s){1,4}[^\W\d_][\w'’-]+")
+_NAME = re.compile(r"(?:[^\W\d_][\w'’.-]*\s){1,4}[^\W\d_][\w'’-]+")
+_PARTICLES = frozenset({
+    "de", "del", "della", "des", "dos", "du", "van", "von", "der", "den", "ten", "ter", "la", "le", "di", "da", "do",
+    "el", "al", "bin", "ibn", "y", "e", "zu", "af",
+})  # fmt: skip
 _NO_NAME = re.compile(
     r"universi|institut|department|school|college|laborator|center|centre|faculty|research|inc\b|@|http|abstract|"
     r"academy|hospital|group|proceedings|journal|conference|of the|\band\b",
@@ -212,4 +216,10 @@ def _names(text: str) -> list[str]:
         return []
     pieces = (_MARKS.sub("", piece.strip()).strip() for piece in _BETWEEN_NAMES.split(text))
     names = [piece for piece in pieces if piece]
-    return names if all(_NAME.fullmatch(name) and not _NO_NAME.search(name) for name in names) else []
+    return names if all(map(_is_name, names)) else []
+
+
+def _is_name(text: str) -> bool:
+    """Two to five words, each with a capital letter where its script has any."""
+    written = all(not word[0].islower() or word in _PARTICLES for word in text.split())
+    return written and bool(_NAME.fullmatch(text)) and not _NO_NAME.search(text)

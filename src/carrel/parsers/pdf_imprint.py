@@ -6,8 +6,10 @@ Names, DOI and year are in the paper's reference; as prose they would be found f
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from carrel.parsers.pdf_headings import is_known
 from carrel.types import BlockKind
 
 if TYPE_CHECKING:
@@ -51,26 +53,40 @@ def without_imprint(parts: Sequence[Part], authors: Sequence[Author]) -> tuple[P
     """The parts, without the authors' names and addresses under the title and the imprint beside the text; all of them
     where there is nothing else."""
     title = next((index for index, part in enumerate(parts) if part.level == 1), None)
-    left_out = set[int]() if title is None else set(_front_matter(parts, title + 1, authors))
-    kept = tuple(part for index, part in enumerate(parts) if index not in left_out)
+    if title is None:
+        return tuple(parts)
+    front = list(takewhile(_may_be_front, parts[title + 1 : title + 1 + _MOST_PARTS]))
+    after = parts[title + 1 + len(front) : title + 2 + len(front)]
+    left_out = {id(part) for part in (*_imprint(front), *_names_and_addresses(front, after, authors))}
+    kept = tuple(part for part in parts if id(part) not in left_out)
     return kept if any(part.kind == BlockKind.TEXT for part in kept) else tuple(parts)
 
 
-def _front_matter(parts: Sequence[Part], start: int, authors: Sequence[Author]) -> Iterator[int]:
+def _may_be_front(part: Part) -> bool:
+    return part.kind in {BlockKind.TEXT, BlockKind.LIST} and len(part.text) <= _LONGEST
+
+
+def _imprint(front: Sequence[Part]) -> Iterator[Part]:
+    return (part for part in front if part.aside and _IMPRINT.fullmatch(part.text))
+
+
+def _names_and_addresses(front: Sequence[Part], after: Sequence[Part], authors: Sequence[Author]) -> list[Part]:
+    """Names, and addresses that come after them; names alone may be something else unless a paper's text follows."""
     known = {"and"}.union(*(_words(f"{author.first} {author.last}") for author in authors))
-    named = False
-    for index, part in enumerate(parts[start : start + _MOST_PARTS], start):
-        text = part.text
-        if part.kind not in {BlockKind.TEXT, BlockKind.LIST} or len(text) > _LONGEST:
-            return
-        rest = _EMAIL.sub(" ", text)
-        names = bool(authors and _words(text)) and _words(rest) <= known
-        named = named or names
-        if _IMPRINT.fullmatch(text) if part.aside else named and (names or _is_address(rest)):
-            yield index
+    under = [part for part in front if not part.aside]
+    names = [part for part in under if authors and _is_of(part.text, known)]
+    addresses = [part for part in under[under.index(names[0]) :] if _is_address(part.text)] if names else []
+    sure = addresses or any(is_known(part.text) for part in after)
+    return [*names, *addresses] if sure else []
+
+
+def _is_of(text: str, known: set[str]) -> bool:
+    """Whether a text is made of known names, with or without their mail."""
+    return bool(_words(text)) and _words(_EMAIL.sub(" ", text)) <= known
 
 
 def _is_address(text: str) -> bool:
+    text = _EMAIL.sub(" ", text)
     longer = [word for word in _LETTERS.findall(text) if len(word) > 3]
     capitalised = sum(word[0].isupper() for word in longer) >= _CAPITALISED * len(longer)
     if not capitalised or _LABELLED.match(text) or _SAYING.search(text):

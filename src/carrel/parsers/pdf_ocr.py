@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -20,13 +21,12 @@ if TYPE_CHECKING:
 _SCAN = 0.4
 """Part of a page that is pictures when it was scanned."""
 _LONG_SIDE = 2340
-"""Pixels of a page: 200 to the inch on A4. A page as large as a wall gets no more, a small one no more to the inch."""
+"""Pixels of a page, however large it is: 200 to the inch on A4."""
 _LARGEST_SCALE = 300 / 72
-_SAME_SIZE, _SAME_SIZE_OF_LINES = 0.12, 0.3
-"""Sizes are measured by ink: those that differ by no more from that of the text are the text's. Capitals and digits
-make a line of prose look larger than it is."""
-_LONG_LINE = 50
-"""Characters."""
+_STEP = 1.25
+"""Between the sizes that are told apart: they are measured by ink, and of one font not always alike."""
+_LONG_LINE = 70
+"""Characters. Capitals and digits make a line of prose look larger than it is, by one step."""
 _SMALLEST = 0.5
 _FEWEST_LETTERS = 4
 _MOST_RANGES = 10
@@ -116,9 +116,10 @@ def _size(text: str, measured: float, usual: float) -> float:
     """No title is a number, and few letters, as in a drawing, are easily measured wrong."""
     if sum(letter.isalpha() for letter in text) < _FEWEST_LETTERS:
         measured = min(measured, usual)
-    larger = _SAME_SIZE if len(text) < _LONG_LINE else _SAME_SIZE_OF_LINES
-    alike = (1 - _SAME_SIZE) * usual <= measured <= (1 + larger) * usual
-    return max(round(usual, 1) if alike else round(2 * measured) / 2, _SMALLEST)
+    steps = round(math.log(measured / usual, _STEP))
+    if steps == 1 and len(text) >= _LONG_LINE:
+        steps = 0
+    return max(round(usual * _STEP**steps, 1), _SMALLEST)
 
 
 # What is said of it

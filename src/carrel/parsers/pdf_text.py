@@ -49,7 +49,7 @@ _SYLLABLES = frozenset({"as", "so", "co"})
 _SUFFIX = re.compile(
     r"(?:m|n|t|l|r|p|d|b|g)?ings?(?:ly)?|ments?|mental(?:ly)?|[ts]ions?|[ts]ional(?:ly)?|nes+es|ness|less(?:ly|ness)?|"
     r"ful(?:ly|ness)?|(?:a|i)(?:ble|bly|bility|bilities)|i[sz](?:ations?|ed|es|er|ers|ing)|ically|ical|istic(?:s|ally)?|"
-    r"ally|ities|ances?|ences?|atives?|atively|ingly|edly|ists?|isms?|ships?|hood|wards?|wise|like"
+    r"ally|ities|ances?|ences?|atives?|atively|ingly|edly|ists?|isms?|ships?|hood|wards?|wise"
 )
 _CLOSING = frozenset({
     "back", "backs", "book", "books", "work", "works", "shop", "shops", "room", "rooms", "page", "pages", "ware",

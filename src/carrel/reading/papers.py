@@ -15,7 +15,7 @@ from carrel.references import jsonl
 from carrel.types import EVERYTHING, Chunk, ChunkKind, Filter, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from carrel.catalogs import Catalog, PaperRow
     from carrel.types import Reference
@@ -27,7 +27,7 @@ class Sort(StrEnum):
     """The newest first; papers without a year last."""
     TITLE = "title"
     ADDED = "added"
-    """The last of refs.jsonl first; papers it does not have last."""
+    """The newest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,15 @@ EVERY = Wanted()
 @dataclass(frozen=True, slots=True)
 class PaperSummary:
     row: PaperRow
-    figure_count: int
+
+    @property
+    def figure_count(self) -> int:
+        return self.row.figure_count
 
     @property
     def chunk_count(self) -> int:
         """Its figures are counted by themselves."""
-        return self.row.chunk_count - self.figure_count
+        return self.row.chunk_count - self.row.figure_count
 
     def as_dict(self) -> dict[str, Any]:
         row, reference = self.row, self.row.reference
@@ -114,21 +117,17 @@ class PaperView:
 def view(row: PaperRow, chunks: Sequence[Chunk], catalog: Catalog) -> PaperView:
     """A paper and its outline; a paper without a text has none, and cites nobody."""
     cited = catalog.citations([row.reference.id]) if Part.BODY in row.parts else []
-    figures = sum(chunk.kind == ChunkKind.EXHIBIT for chunk in chunks)
     known = sum(bool(entry.known_as) for entry in cited)
-    return PaperView(PaperSummary(row, figures), chapters_of(chunks), len(cited), known)
+    return PaperView(PaperSummary(row), chapters_of(chunks), len(cited), known)
 
 
-def listing(wanted: Wanted, catalog: Catalog, places: Mapping[str, int]) -> Listing:
-    """The papers that are wanted, in that order. `places` are their places in refs.jsonl."""
+def listing(wanted: Wanted, catalog: Catalog) -> Listing:
+    """The papers that are wanted, in that order."""
     if wanted.limit < 0:
         raise InvalidInput(f"limit must not be negative, got {wanted.limit}", hint="0 means all.")
     rows = _chosen(wanted.names, catalog)
-    matching = _sorted([row for row in rows if _matches(row.reference, wanted)], wanted.sort, places)
-    shown = matching[: wanted.limit or None]
-    with_text = [row.reference.id for row in shown if Part.BODY in row.parts]
-    figures = Counter(exhibit.paper_id for exhibit in catalog.exhibits(with_text))
-    return Listing(tuple(PaperSummary(row, figures[row.reference.id]) for row in shown), len(matching))
+    matching = _sorted([row for row in rows if _matches(row.reference, wanted)], wanted.sort)
+    return Listing(tuple(map(PaperSummary, matching[: wanted.limit or None])), len(matching))
 
 
 def tags(names: Sequence[str], catalog: Catalog) -> dict[str, int]:
@@ -145,7 +144,7 @@ def _chosen(names: Sequence[str], catalog: Catalog) -> Collection[PaperRow]:
     return [rows[paper_id] for paper_id in sorted(rows)]
 
 
-def _sorted(rows: list[PaperRow], sort: Sort, places: Mapping[str, int]) -> list[PaperRow]:
+def _sorted(rows: list[PaperRow], sort: Sort) -> list[PaperRow]:
     # Stable, so that equal ones stay in order of id.
     match sort:
         case Sort.YEAR:
@@ -153,7 +152,7 @@ def _sorted(rows: list[PaperRow], sort: Sort, places: Mapping[str, int]) -> list
         case Sort.TITLE:
             return sorted(rows, key=lambda row: _words(row.reference.title))
         case Sort.ADDED:
-            return sorted(rows, key=lambda row: -places.get(row.reference.id, -1))
+            return sorted(rows, key=lambda row: -row.added)
         case Sort.ID:
             return rows
 

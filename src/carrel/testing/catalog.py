@@ -37,6 +37,7 @@ class _Paper:
     listed: bool
     state: State = "pending"
     texts: dict[Part, Entry] = field(default_factory=dict)
+    added: int = 0
 
     def chunks(self) -> list[Chunk]:
         """In reading order, with what the record says now."""
@@ -52,6 +53,8 @@ class _Paper:
             parts=tuple(document.part for document in documents),
             sources=tuple(document.source for document in documents if document.source),
             chunk_count=len(self.chunks()),
+            figure_count=sum(len(text.exhibits) for text in self.texts.values()),
+            added=self.added,
         )
 
 
@@ -67,7 +70,8 @@ class MemoryCatalog:
         for entry in entries:
             before = self._papers.get(entry.reference.id)
             texts = {**(before.texts if before else {}), entry.document.part: entry}
-            self._papers[entry.reference.id] = _Paper(entry.reference, entry.listed, texts=texts)
+            added = before.added if before else 1 + max((paper.added for paper in self._papers.values()), default=0)
+            self._papers[entry.reference.id] = _Paper(entry.reference, entry.listed, texts=texts, added=added)
 
     def activate(self, paper_ids: Collection[str], embeddings: Sequence[Embedding] = ()) -> None:
         self._set_state("active", paper_ids)

@@ -188,7 +188,7 @@ class Paper:
     cited: tuple[Cited, ...] = ()
     images: tuple[Image, ...] = ()
     remarks: tuple[str, ...] = ()
-    """What was left out, for the reader to know: hidden text, pages that could not be read."""
+    """What the reader should know: hidden text left out, pages that could not be read, or only by OCR."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +329,8 @@ class AddReport:
     new: int = 0
     updated: int = 0
     unchanged: int = 0
+    remarks: tuple[Problem, ...] = ()
+    """What is to be known of something that was taken in: a part left out, a page read by OCR."""
     skipped: tuple[Problem, ...] = ()
     failed: tuple[Problem, ...] = ()
     papers: tuple[str, ...] = ()
