@@ -165,7 +165,8 @@ def surroundings(data: Path, count: int, folder: Path, kept: Path) -> None:
         if kept.exists():
             shutil.copytree(kept, library.layout.embeddings)
         library.add(*sorted(articles.glob("*.xml")))
-        shutil.copytree(library.layout.embeddings, kept, dirs_exist_ok=True)
+        if library.layout.embeddings.exists():
+            shutil.copytree(library.layout.embeddings, kept, dirs_exist_ok=True)
 
 
 @dataclass(frozen=True)

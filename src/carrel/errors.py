@@ -27,7 +27,7 @@ CarrelError                     1  500  INTERNAL_ERROR
 ├── ModelNotInstalled           5  503  MODEL_NOT_INSTALLED
 │   └── ModelDamaged            5  503  MODEL_DAMAGED
 ├── ModelServerUnavailable      3  503  MODEL_SERVER_UNAVAILABLE
-│   └── ModelRefused            3  502  MODEL_REFUSED
+│   └── ModelRefused            3  503  MODEL_REFUSED
 └── IndexStale                  6  409  INDEX_STALE
 
 A message names the thing and the value; the hint names the next step.
@@ -209,7 +209,6 @@ class ModelRefused(ModelServerUnavailable):
     """A server answered that it will not; of another text it might."""
 
     code = "MODEL_REFUSED"
-    http_status = 502
 
 
 class IndexStale(CarrelError):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from carrel.chunking.passages import CountTokens
     from carrel.types import Chunk, Paper
 
-VERSION = 2
-"""Changes whenever the same paper would be cut otherwise."""
+VERSION = 3
+"""Changes whenever the same paper would be read or cut otherwise."""
 SHORTEST_ABSTRACT = 50
 """Shorter ones say too little to be compared by meaning; their words are searched all the same."""
 LIMITS_BY_FORMAT = {"marker": Limits(least=200, target=400, most=600)}

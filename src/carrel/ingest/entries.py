@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from carrel import chunking, languages
@@ -16,7 +18,7 @@ from carrel.identifiers import normalise_doi, slug, unused
 from carrel.ingest import batches
 from carrel.references import merge
 from carrel.telemetry import log, timed
-from carrel.types import Document, Part, Reference
+from carrel.types import BlockKind, Document, Part, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -27,9 +29,12 @@ if TYPE_CHECKING:
     from carrel.embedders import Embedder
     from carrel.parsers import Parser, Source
     from carrel.stores import Stores
-    from carrel.types import Image, Progress
+    from carrel.types import Image, Paper, Progress
 
 _AT_ONCE = 1000
+_BLOCKS = 200
+"""Of a paper, to tell its language from."""
+_CODE = re.compile(r"[a-z]{2}")
 
 
 def put_references(
@@ -149,13 +154,21 @@ def read_document(
     if len(paper.text) > longest:
         raise too_large(source.name, len(paper.text), longest)
     with timed(timings, "cutting"):
-        paper = replace(paper, reference=identify(paper.reference), language=languages.detect(paper.text))
+        paper = replace(paper, reference=identify(paper.reference), language=_language(paper))
         chunks = chunking.split(paper, count_tokens=embedder.count_tokens, limits=limits)
     log("ingest", logging.INFO, "read", source=path, chunks=len(chunks), milliseconds=timings)
     digest = document_digest(hashlib.sha256(source.content).hexdigest(), parser, limits, embedder)
     document = Document(paper.reference.id, Part.BODY, paper.text, digest, source=path, format=parser.name)
     entry = Entry(paper.reference, document, chunks, exhibits=paper.exhibits, cited=paper.cited, places=paper.places)
     return Read(entry, paper.images, paper.remarks)
+
+
+def _language(paper: Paper) -> str:
+    """What the source says, or else what its prose looks like; names, tables and code look like anything."""
+    if _CODE.fullmatch(paper.language):
+        return paper.language
+    prose = (paper.text[block.start : block.end] for block in paper.blocks if block.kind == BlockKind.TEXT)
+    return languages.detect(" ".join(islice(prose, _BLOCKS)) or paper.text)
 
 
 def document_digest(content: str, parser: Parser, limits: Limits, embedder: Embedder) -> str:
