@@ -24,7 +24,7 @@ from carrel.chunking import pages
 from carrel.embedders import cache_contents
 from carrel.errors import CarrelError, InvalidInput, PaperNotFound
 from carrel.files import write_atomically
-from carrel.ingest import adding, indexing, syncing
+from carrel.ingest import adding, indexing
 from carrel.parts import Parts
 from carrel.reading import chunks, figures, naming, papers
 from carrel.references import jsonl
@@ -97,6 +97,8 @@ class Library(Parts):
 
         `prune` retires also where everything is gone at once; files younger than `quiet` seconds are left alone.
         """
+        from carrel.ingest import syncing
+
         request = syncing.Request(dry_run, prune, quiet, self.pdf_root.folder)
         with self.workers, nullcontext() if dry_run else self._writing(progress):
             return syncing.sync(request, self._workplace, progress=progress)
@@ -107,6 +109,8 @@ class Library(Parts):
 
     def forget(self, source: str | Path) -> str:
         """Look at a source no longer; its papers stay. Returns it as it was remembered."""
+        from carrel.ingest import syncing
+
         with self._writing():
             return syncing.forget(source, self._workplace)
 

@@ -394,3 +394,9 @@ def test_a_venue_too_long_for_the_index_to_look_for_is_refused(on_disk: Maker) -
     put_texts(index, "retrieval")
     with pytest.raises(InvalidInput, match="venue is too long to be searched for: 3000 characters"):
         found(index, "retrieval", Filter(venue="x" * 3000))
+
+
+def test_what_an_older_version_left_is_swept_when_the_index_is_made_anew(tmp_path: Path) -> None:
+    (tmp_path / "keywords" / "v1").mkdir(parents=True)
+    TantivyKeywords(tmp_path / "keywords").put([make_chunk()])
+    assert len(list((tmp_path / "keywords").iterdir())) == 1

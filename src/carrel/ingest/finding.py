@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from carrel.errors import SourceError
-from carrel.parsers.marker import is_marker
 from carrel.references import formats, texts
 from carrel.types import Problem
 
@@ -60,6 +59,8 @@ def is_paper(path: Path) -> bool:
     """Whether a file whose suffix says little looks like a paper; of any other kind, always."""
     match path.suffix.lower():
         case ".json":
+            from carrel.parsers.marker import is_marker
+
             return is_marker(texts.head(path, _HEAD))
         case ".xml":
             root = _ROOT.search(texts.head(path, _HEAD))

@@ -187,6 +187,9 @@ class TantivyKeywords:
     def _create(self) -> tantivy.Index:
         with writing(self._directory):
             self._directory.mkdir(parents=True, exist_ok=True)
+        for other in self._directory.parent.glob("v*"):
+            if other != self._directory:
+                shutil.rmtree(other, ignore_errors=True)
         self._opened = self._load()
         return self._opened
 
