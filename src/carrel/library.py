@@ -23,7 +23,6 @@ from carrel import search as searching
 from carrel.chunking import pages
 from carrel.embedders import cache_contents
 from carrel.errors import CarrelError, InvalidInput, PaperNotFound
-from carrel.files import write_atomically
 from carrel.ingest import adding, indexing
 from carrel.parts import Parts
 from carrel.reading import chunks, figures, naming, papers
@@ -307,16 +306,7 @@ class Library(Parts):
         from carrel.references import conflicts
 
         with self._writing():
-            try:
-                text = self.layout.refs.read_text(encoding="utf-8")
-                resolution = conflicts.resolve(text, choose or (lambda *_: None))
-            except ValueError as error:
-                raise InvalidInput(
-                    f"the conflict in {str(self.layout.refs)!r} cannot be read: {error}", hint="Mend that line by hand."
-                ) from error
-            if not dry_run and resolution.operations:
-                write_atomically(self.layout.refs, resolution.text.encode())
-        return resolution
+            return conflicts.resolve_file(self.layout.refs, choose, dry_run=dry_run)
 
     def check(self) -> Checked:
         """What is wrong with refs.jsonl, the files it names and the curated graph. Nothing is changed."""

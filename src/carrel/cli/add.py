@@ -36,10 +36,10 @@ def command(
     dry_run: bool,  # noqa: FBT001
     as_json: bool,  # noqa: FBT001
 ) -> int:
-    """Take in references (.bib, .json, .ris, .jsonl, zotero.sqlite), texts and folders.
+    """Take in references (.bib, .json, .ris, .jsonl, zotero.sqlite), papers (.pdf, .xml, .json, .md, .txt) and folders.
 
     'zotero:' is the library of the Zotero that runs on this machine; 'zotero:groups/ID' and 'zotero:collections/KEY'
-    are its groups and collections.
+    are its groups and collections. 'datalab:' is what papers-rag extracted.
 
     What is in the library already and has not changed costs nothing. A bad file or line is named and skipped; the rest
     is kept, and the exit code is 1.

@@ -10,12 +10,15 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from carrel.errors import InvalidInput
+from carrel.files import write_atomically
 from carrel.identifiers import normalise_doi
 from carrel.references import jsonl
 from carrel.types import Published, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from carrel.types import Author, Origin
 
@@ -65,6 +68,19 @@ class _Hunk:
     ours: tuple[str, ...]
     base: tuple[str, ...]
     theirs: tuple[str, ...]
+
+
+def resolve_file(refs: Path, choose: Choose | None, *, dry_run: bool) -> Resolution:
+    """Merge every conflict in refs.jsonl; what cannot be merged keeps its markers."""
+    try:
+        resolution = resolve(refs.read_text(encoding="utf-8"), choose or (lambda *_: None))
+    except ValueError as error:
+        raise InvalidInput(
+            f"the conflict in {str(refs)!r} cannot be read: {error}", hint="Mend that line by hand."
+        ) from error
+    if not dry_run and resolution.operations:
+        write_atomically(refs, resolution.text.encode())
+    return resolution
 
 
 def resolve(text: str, choose: Choose = lambda *_: None) -> Resolution:
