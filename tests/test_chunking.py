@@ -224,6 +224,13 @@ def test_nothing_is_lost_or_said_twice_whatever_the_blocks_and_exhibits(paper: P
         assert chunk.token_count <= SMALL.hard + 31 or chunk.has_code or chunk.has_table or chunk.has_formula
 
 
+def test_a_piece_of_code_too_large_for_a_chunk_is_kept_whole_and_flagged() -> None:
+    code = "```\n" + "x = 1\n" * 900 + "```"
+    _, (chunk,) = split(f"# T\n\n{code}", Limits())
+    assert (chunk.text, chunk.token_count, chunk.is_oversized) == (code, 2702, True)
+    assert Limits().hard == 2000
+
+
 def test_a_passage_knows_the_figures_it_speaks_of_and_its_pages() -> None:
     text = "As Figs. 1 and 2 show, and Table 7 does not.\n\nFigure 1: One.\n\nFig. 2. Two, unlike Figure 1."
     first, second = text.index("Figure 1:"), text.index("Fig. 2.")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from carrel import sentences
-from carrel.types import ATOMIC, Block, BlockKind, Chunk, ChunkKind, Part
+from carrel.types import ATOMIC, LARGEST_CHUNK, Block, BlockKind, Chunk, ChunkKind, Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ class Limits:
     @property
     def hard(self) -> int:
         """What joining a small piece may grow a chunk to."""
-        return 2 * self.most
+        return min(2 * self.most, max(self.most, LARGEST_CHUNK))
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,7 @@ class ChunkView:
             **facts,
             "kind": "chunk",
             "chunk_kind": self.chunk.kind.value,
+            "is_oversized": self.chunk.is_oversized,
             "year": self.chunk.year or None,
             "chapter_title": path[0] if path else "",
             "section_title": " — ".join(path[1:]),

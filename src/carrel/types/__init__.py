@@ -36,6 +36,7 @@ from carrel.types.graph import (
 from carrel.types.papers import (
     ANY_YEAR,
     ATOMIC,
+    LARGEST_CHUNK,
     QUOTABLE,
     AddReport,
     Author,
@@ -75,6 +76,7 @@ __all__ = [
     "ANY_YEAR",
     "ATOMIC",
     "EVERYTHING",
+    "LARGEST_CHUNK",
     "QUOTABLE",
     "AddReport",
     "Answer",

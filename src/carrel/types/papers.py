@@ -48,6 +48,10 @@ QUOTABLE = frozenset({ChunkKind.ABSTRACT, ChunkKind.PASSAGE, ChunkKind.EXHIBIT})
 """What an author wrote."""
 
 
+LARGEST_CHUNK = 2000
+"""Tokens; only what is never split may have more."""
+
+
 class ExhibitKind(StrEnum):
     FIGURE = "figure"
     TABLE = "table"
@@ -239,6 +243,11 @@ class Chunk:
             tags=reference.tags,
             note=reference.note if self.kind == ChunkKind.ABSTRACT else "",
         )
+
+    @property
+    def is_oversized(self) -> bool:
+        """Whether it is one piece of code, formula or table that is larger than a chunk should be."""
+        return self.token_count > LARGEST_CHUNK
 
     @property
     def heading(self) -> str:
