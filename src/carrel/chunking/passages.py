@@ -136,30 +136,40 @@ def _join_small(pieces: list[_Piece], limits: Limits, count: Callable[[int, int]
 
     What stands between two that are joined, a heading or a figure's caption, is in the chunk, too.
     """
+
+    def between(one: _Piece, later: _Piece) -> int:
+        return count(one.end, later.start) if one.stretch != later.stretch else 0
+
     position = 0
     while position < len(pieces):
-        other = _neighbour_with_room(pieces, position, limits) if pieces[position].tokens < limits.least else None
+        is_small = pieces[position].tokens < limits.least
+        other = _neighbour_with_room(pieces, position, limits, between) if is_small else None
         if other is None:
             position += 1
             continue
         first = min(position, other)
-        one, other_one = pieces[first : first + 2]
-        between = count(one.end, other_one.start) if one.stretch != other_one.stretch else 0
-        pieces[first : first + 2] = [one.joined(other_one, between)]
+        one, later = pieces[first : first + 2]
+        pieces[first : first + 2] = [one.joined(later, between(one, later))]
         position = first
     return pieces
 
 
-def _neighbour_with_room(pieces: Sequence[_Piece], position: int, limits: Limits) -> int | None:
+def _neighbour_with_room(
+    pieces: Sequence[_Piece], position: int, limits: Limits, between: Callable[[_Piece, _Piece], int]
+) -> int | None:
     small = pieces[position]
     room = [
         other
         for other in (position - 1, position + 1)
         if 0 <= other < len(pieces)
         and small.stretch[0] == pieces[other].stretch[0]
-        and small.tokens + pieces[other].tokens <= limits.hard
+        and small.tokens + pieces[other].tokens + between(*sorted((small, pieces[other]), key=_start)) <= limits.hard
     ]
     return min(room, key=lambda other: _distance(small, pieces[other]), default=None)
+
+
+def _start(piece: _Piece) -> int:
+    return piece.start
 
 
 def _distance(one: _Piece, other: _Piece) -> tuple[bool, bool, bool]:

@@ -145,9 +145,10 @@ def add(request: Request, place: Workplace, *, progress: Progress | None = None)
     if not request.dry_run:
         following.follow(request, place)
     _add_references([source for source, is_document in files if not is_document], request, place, tally, progress)
-    documents = [Path(source) for source, is_document in files if is_document]
-    identities = Identities(place.stores.catalog)
-    add_documents(_documents(documents, request, tally), request, place, tally, identities, progress)
+    documents = _documents([Path(source) for source, is_document in files if is_document], request, tally)
+    if documents:
+        # Not kept beyond this line: of a large library it is hundreds of megabytes.
+        add_documents(documents, request, place, tally, Identities(place.stores.catalog), progress)
     return finish(place, tally, progress)
 
 
