@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Container
 
 _DOI = re.compile(r"10\.\d{4,9}/\S+", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?P<paper>.+)/(?:abstract|note|ch\d+/s\d+/p\d+|fig\d+)", re.DOTALL)
@@ -58,7 +62,7 @@ def slug(text: str) -> str:
     return _NOT_IN_SLUG.sub("-", unicodedata.normalize("NFC", text)).strip("-.") or "paper"
 
 
-def unused(wanted: str, taken: set[str]) -> str:
+def unused(wanted: str, taken: Container[str]) -> str:
     """The id itself, or with a free number behind it: the first of `-2`, `-3` …, unless there are gaps in between."""
     if wanted not in taken:
         return wanted

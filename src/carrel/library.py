@@ -65,8 +65,7 @@ class Library(Parts):
     def open(cls, path: str | Path = ".", **options: Any) -> Self:  # noqa: ANN401
         """Open the library that a folder holds or lies in.
 
-        `overrides` are settings by key (`{"search.limit": 20}`); `embedder` and `generator` take the place of those
-        that the settings name.
+        `overrides` are settings by key (`{"search.limit": 20}`); `embedder` and `generator` go before the settings'.
         """
         return cls(layout.find(Path(path)), **options)
 

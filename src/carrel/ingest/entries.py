@@ -111,7 +111,7 @@ class Identities:
         """The record under which a document is kept. What it says itself completes the user's own, no more."""
         known = asked or found.id or self._sources.get(source) or self._by_doi(found)
         known = known or self._titles.get(title_key(found.title), "")
-        paper_id = known or unused(slug(stem), set(self._rows))
+        paper_id = known or unused(slug(stem), self._rows)
         held, listed = self._rows.get(paper_id, (found, False))
         reference = replace(merge(found, held) if listed else found, id=paper_id)
         return replace(reference, tags=tuple(dict.fromkeys([*held.tags, *found.tags, *tags])))
