@@ -22,6 +22,7 @@ from carrel.catalogs import Entry
 from carrel.keywords.tantivy import TantivyKeywords
 from carrel.references import jsonl
 from carrel.rerankers.fused import Fused
+from carrel.search.arms import keyword_arm
 from carrel.settings import Settings
 from carrel.testing import MemoryCatalog
 from carrel.types import EVERYTHING, Chunk, ChunkKind, Document, Mode, Part, Reference
@@ -62,7 +63,7 @@ def keywords(references: list[Reference], tmp_path_factory: pytest.TempPathFacto
     entries = [_entry(reference) for reference in references]
     index.put([chunk for entry in entries for chunk in entry.chunks])
     catalog.put(entries)
-    yield search.Pipeline({"keyword": search.keyword_arm(index)}, catalog, Fused(), Settings().search)
+    yield search.Pipeline({"keyword": keyword_arm(index)}, catalog, Fused(), Settings().search)
     index.close()
 
 

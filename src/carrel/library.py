@@ -366,23 +366,7 @@ class Library(Parts):
     def _search(
         self, query: str, mode: Mode, limit: int, where: Filter, among: Collection[str] | None = None
     ) -> SearchResult:
-        stores = self.stores
-        arms = {
-            "vector": searching.vector_arm(self.embedder, stores.vectors),
-            "keyword": searching.keyword_arm(stores.keywords),
-        }
-        if mode == Mode.GRAPH or stores.graph.count():
-            arms["graph"] = searching.graph_arm(stores.graph)
-        if among is not None:
-            arms = {name: figures.among(among, arm) for name, arm in arms.items()}
-        pipeline = searching.Pipeline(
-            arms,
-            stores.catalog,
-            self.reranker,
-            self.settings.search,
-            matches=lambda text, where: stores.keywords.matches(text, where=where),
-        )
-        return searching.search(query, mode=mode, limit=limit, where=where, pipeline=pipeline)
+        return searching.search(query, mode=mode, limit=limit, where=where, pipeline=self._pipeline(mode, among))
 
     def _remember(self, query_id: str, result: SearchResult, answer: Answer | None = None) -> None:
         """Keep the query's figures. History is a courtesy: failing to write it does not fail the query."""

@@ -15,10 +15,13 @@ from carrel.ingest import adding, entries, indexing
 from carrel.isolation.process import Budget
 from carrel.isolation.workers import Workers
 from carrel.pictures import Pictures
+from carrel.reading import figures
+from carrel.search import Pipeline, arms
 from carrel.stores import Stores
+from carrel.types import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from contextlib import AbstractContextManager
     from types import TracebackType
 
@@ -177,6 +180,25 @@ class Parts:
     def pictures(self) -> Pictures:
         """The pictures of the papers' figures."""
         return Pictures(self.layout.images, self.layout.root.parent)
+
+    def _pipeline(self, mode: Mode, among: Collection[str] | None = None) -> Pipeline:
+        """What a search of this mode is made of; `among` are the addresses of the only chunks it may find."""
+        stores = self.stores
+        asked = {
+            "vector": arms.vector_arm(self.embedder, stores.vectors),
+            "keyword": arms.keyword_arm(stores.keywords),
+        }
+        if mode == Mode.GRAPH or stores.graph.count():
+            asked["graph"] = arms.graph_arm(stores.graph)
+        if among is not None:
+            asked = {name: figures.among(among, arm) for name, arm in asked.items()}
+        return Pipeline(
+            asked,
+            stores.catalog,
+            self.reranker,
+            self.settings.search,
+            matches=lambda text, where: stores.keywords.matches(text, where=where),
+        )
 
     @property
     def _workplace(self) -> adding.Workplace:

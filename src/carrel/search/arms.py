@@ -1,0 +1,57 @@
+"""The ways a question is looked up: by meaning, by words, by concepts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from carrel.errors import IndexNotFound, InvalidInput
+from carrel.types import QUOTABLE, Filter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from carrel.embedders import Embedder
+    from carrel.graphs import GraphStore
+    from carrel.keywords import KeywordIndex
+    from carrel.types import Hit
+    from carrel.vectors import VectorStore
+
+    Arm: TypeAlias = Callable[[str, int, Filter], list[Hit]]
+    """Query, limit, filter → hits, best first."""
+
+_GRAPH_SEEDS = 5
+_GRAPH_HOPS = 2
+
+
+def vector_arm(embedder: Embedder, vectors: VectorStore) -> Arm:
+    def find(query: str, limit: int, where: Filter) -> list[Hit]:
+        if vectors.model != embedder.name:
+            raise InvalidInput(
+                f"the index holds vectors of {vectors.model!r}, but queries are embedded by {embedder.name!r}",
+                hint=f"Set embedder back, or run 'carrel index build --force' to re-index with {embedder.name!r}.",
+            )
+        if not vectors.count():
+            raise IndexNotFound("Semantic index not found. Run 'carrel index build' first")
+        # A reader's note leads to papers by `semantic`, but proves nothing.
+        quotable = where if where.kinds else replace(where, kinds=QUOTABLE)
+        return vectors.search(embedder.embed_query(query), limit=limit, where=quotable)
+
+    return find
+
+
+def keyword_arm(keywords: KeywordIndex) -> Arm:
+    def find(query: str, limit: int, where: Filter) -> list[Hit]:
+        if not keywords.count():
+            raise IndexNotFound("Keyword index not found. Run 'carrel index build' first")
+        return keywords.search(query, limit=limit, where=where)
+
+    return find
+
+
+def graph_arm(graph: GraphStore) -> Arm:
+    def find(query: str, limit: int, where: Filter) -> list[Hit]:
+        named = [concept.name for concept in graph.find(query, limit=_GRAPH_SEEDS)]
+        return graph.chunks(named, hops=_GRAPH_HOPS, limit=limit, where=where) if named else []
+
+    return find

@@ -1,0 +1,59 @@
+"""Arms asked at once, each with its own time; one that fails or is late does not sink the query."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING
+
+from carrel.errors import CarrelError, InvalidInput, StoreUnavailable
+from carrel.telemetry import log, timed
+from carrel.types import Degradation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from carrel.search.arms import Arm
+    from carrel.types import Filter, Hit
+
+
+def ask(
+    arms: Mapping[str, Arm],
+    query: str,
+    limits: Mapping[str, int],
+    where: Filter,
+    timeout: float,
+    timings: dict[str, float],
+) -> tuple[dict[str, list[Hit]], list[Degradation]]:
+    """Every arm at once; one that fails or is late is reported, and none is waited for longer than the deadline."""
+    outcomes: dict[str, list[Hit] | BaseException] = {}
+
+    def run(name: str, arm: Arm) -> None:
+        with timed(timings, name):
+            try:
+                outcomes[name] = arm(query, limits[name], where)
+            except BaseException as error:
+                outcomes[name] = error
+
+    threads = {name: threading.Thread(target=run, args=(name, arm), daemon=True) for name, arm in arms.items()}
+    for thread in threads.values():
+        thread.start()
+    for thread in threads.values():
+        thread.join(timeout)
+    late = StoreUnavailable(f"no answer within {timeout:g} s")
+    return _sort_out({name: outcomes.get(name, late) for name in arms})
+
+
+def _sort_out(
+    outcomes: Mapping[str, list[Hit] | BaseException],
+) -> tuple[dict[str, list[Hit]], list[Degradation]]:
+    """Rankings and degradations; what no other arm can make up for is raised."""
+    rankings = {name: hits for name, hits in outcomes.items() if isinstance(hits, list)}
+    errors = {name: error for name, error in outcomes.items() if isinstance(error, BaseException)}
+    for error in errors.values():
+        ours = isinstance(error, CarrelError) and not isinstance(error, InvalidInput)
+        if not ours or not rankings:
+            raise error
+    for name, error in errors.items():
+        log("search", logging.WARNING, "arm failed", arm=name, reason=str(error))
+    return rankings, [Degradation(name, str(error)) for name, error in errors.items()]
