@@ -6,11 +6,11 @@ import csv
 import gzip
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from carrel import fusion
 from carrel.chunking import Limits, split
 from carrel.embedders.cache import EmbeddingCache
 from carrel.embedders.granite import Granite
@@ -18,12 +18,23 @@ from carrel.ingest.indexing import embed
 from carrel.keywords.tantivy import TantivyKeywords
 from carrel.parsers import Source
 from carrel.parsers.text import PlainText
-from carrel.types import EVERYTHING, Candidate, Chunk, ChunkKind, Part, Reference
+from carrel.search import Pipeline, search
+from carrel.search.arms import keyword_arm, vector_arm
+from carrel.search.meaning import Meaning
+from carrel.settings import Search
+from carrel.types import EVERYTHING, Chunk, ChunkKind, Mode, Part, Reference
 from carrel.vectors.flat import FlatVectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from carrel.catalogs import Catalog
+    from carrel.rerankers import Reranker
+    from carrel.search.arms import Arm
+    from carrel.types import Filter, Hit, SearchResult
+
+_OPTIONS = Search(collapse=False)
 
 
 @dataclass(frozen=True)
@@ -69,6 +80,23 @@ def load_passages(folder: Path) -> Collection:
 
 
 @dataclass(frozen=True)
+class _Shelf:
+    """As much of a catalog as a search of plain passages needs."""
+
+    by_address: Mapping[str, Chunk]
+
+    def chunks(self, addresses: Sequence[str]) -> list[Chunk]:
+        return [self.by_address[address] for address in addresses]
+
+
+def _leaving_out(without: frozenset[str], arm: Arm) -> Arm:
+    def find(query: str, limit: int, where: Filter) -> list[Hit]:
+        return [hit for hit in arm(query, limit + len(without), where) if hit.address not in without][:limit]
+
+    return find
+
+
+@dataclass(frozen=True)
 class Index:
     """Both text arms over one collection."""
 
@@ -78,16 +106,29 @@ class Index:
     keywords: TantivyKeywords
     by_address: Mapping[str, Chunk]
 
-    def candidates(self, query: str, *, depth: int, without: frozenset[str] = frozenset()) -> list[Candidate]:
-        """What a search would rerank; `without` leaves documents out, as if the library did not have them."""
-        extra = depth + len(without)
-        hits = {
-            "vector": self.vectors.search(self.embedder.embed_query(query), limit=extra, where=EVERYTHING),
-            "keyword": self.keywords.search(query, limit=extra, where=EVERYTHING),
-        }
-        kept = {arm: [hit for hit in found if hit.address not in without][:depth] for arm, found in hits.items()}
-        fused = fusion.reciprocal_rank(kept, weights={"vector": 1.0, "keyword": 1.0})[:depth]
-        return [Candidate(self.by_address[one.address], one) for one in fused]
+    @cached_property
+    def meaning(self) -> Meaning:
+        return Meaning(self.embedder, self.vectors)
+
+    def search(
+        self,
+        query: str,
+        *,
+        reranker: Reranker,
+        mode: Mode = Mode.HYBRID,
+        without: frozenset[str] = frozenset(),
+        options: Search = _OPTIONS,
+    ) -> SearchResult:
+        """As a library searches; `without` leaves documents out, as if the library did not have them."""
+        arms = {"vector": vector_arm(self.meaning), "keyword": keyword_arm(self.keywords)}
+        pipeline = Pipeline(
+            {name: _leaving_out(without, arm) for name, arm in arms.items()},
+            cast("Catalog", _Shelf(self.by_address)),
+            reranker,
+            options,
+            meaning=self.meaning,
+        )
+        return search(query, mode=mode, limit=options.limit, where=EVERYTHING, pipeline=pipeline)
 
 
 def index(collection: Collection, work: Path) -> Index:
@@ -95,7 +136,7 @@ def index(collection: Collection, work: Path) -> Index:
     embedder, home = Granite(), work / collection.name.removesuffix("_train")
     vectors = FlatVectors(home / "vectors", model=embedder.name, dim=embedder.dim)
     keywords = TantivyKeywords(home / "keywords")
-    if vectors.count() != len(collection.chunks):
+    if vectors.count() != len(collection.chunks) or keywords.count() != len(collection.chunks):
         matrix, *_ = embed(
             collection.chunks, embedder, EmbeddingCache(home / "cache", model=embedder.name, dim=embedder.dim)
         )

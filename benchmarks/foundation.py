@@ -34,7 +34,7 @@ from carrel.types import EVERYTHING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from carrel.embedders.windows import Tokens
+    from carrel.encoders.windows import Tokens
     from carrel.types import Matrix
 
 QUERIES = (

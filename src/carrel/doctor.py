@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 from carrel.errors import CarrelError
 from carrel.files import is_writable
 from carrel.library import Library
+from carrel.search import reranking
+from carrel.search.reranking import Bounds
+from carrel.types import Candidate, Chunk, ChunkKind, Fused, Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -45,7 +48,7 @@ def _looks() -> Iterator[tuple[str, Callable[[Library], str]]]:
     yield "vectors", lambda library: f"{library.stores.vectors.count():,} vectors of {library.stores.vectors.model}"
     yield "keywords", lambda library: f"{library.stores.keywords.count():,} chunks"
     yield "graph", lambda library: f"{library.stores.graph.count():,} concepts"
-    yield "reranker", lambda library: library.reranker.name if library.reranker else "none"
+    yield "reranker", _reranker
     yield "generator", lambda library: library.generator.name
     yield "index", _index
 
@@ -71,6 +74,16 @@ def _disk(library: Library) -> str:
 def _embedder(library: Library) -> str:
     embedder = library.embedder
     return f"{embedder.name}, {len(embedder.embed_query('test'))} dimensions, loaded and verified"
+
+
+def _reranker(library: Library) -> str:
+    reranker = library.reranker
+    if reranker is None:
+        return "none"
+    chunk = Chunk("test/abstract", "test", Part.ABSTRACT, ChunkKind.ABSTRACT, "test", 0, 4)
+    candidate = Candidate(chunk, Fused(chunk.address, 0.0, {}))
+    reranking.score("test", [candidate], reranker, Bounds(1, library.settings.rerank.timeout))
+    return f"{reranker.name}, answers"
 
 
 def _catalog(library: Library) -> str:

@@ -28,6 +28,7 @@ CarrelError                     1  500  INTERNAL_ERROR
 │   └── ModelDamaged            5  503  MODEL_DAMAGED
 ├── ModelServerUnavailable      3  503  MODEL_SERVER_UNAVAILABLE
 │   └── ModelRefused            3  503  MODEL_REFUSED
+├── ModelTooSlow                1  504  MODEL_TOO_SLOW
 └── IndexStale                  6  409  INDEX_STALE
 
 A message names the thing and the value; the hint names the next step.
@@ -209,6 +210,13 @@ class ModelRefused(ModelServerUnavailable):
     """A server answered that it will not; of another text it might."""
 
     code = "MODEL_REFUSED"
+
+
+class ModelTooSlow(CarrelError):
+    """A model was still at work when its time was over."""
+
+    code = "MODEL_TOO_SLOW"
+    http_status = 504
 
 
 class IndexStale(CarrelError):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from carrel.types import ArmScore, Fused
 
@@ -10,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from carrel.types import Hit
+
+_SPREAD = 1e-9
+"""Scores that differ by less are all alike."""
 
 
 def reciprocal_rank(rankings: Mapping[str, Sequence[Hit]], *, weights: Mapping[str, float], k: int = 60) -> list[Fused]:
@@ -27,14 +33,58 @@ def min_max(rankings: Mapping[str, Sequence[Hit]], *, weights: Mapping[str, floa
     )
 
 
+def z_score(
+    rankings: Mapping[str, Sequence[Hit]], *, weights: Mapping[str, float], usual: Mapping[str, Usual]
+) -> list[Fused]:
+    """Each arm gives its weight times its score in standard deviations above its least.
+
+    Counted from its least, not from its mean, so that what an arm did not find has nothing from it.
+    """
+    return _fuse(
+        rankings,
+        {
+            arm: [weights[arm] * (usual[arm].standard(hit.score) - usual[arm].least) for hit in hits]
+            for arm, hits in rankings.items()
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What the scores of a ranking are like."""
+
+    mean: float
+    spread: float
+    least: float
+    """Of the standard scores."""
+
+    @classmethod
+    def of(cls, hits: Sequence[Hit], *, padded: int = 0) -> Usual:
+        """Of these hits and, for an arm that gives 0 to all it does not name, of zeros up to so many.
+
+        Without them, the only passage that has a word would be nothing unusual.
+        """
+        zeros = [0.0] * (padded - len(hits))
+        scores = np.array([*(hit.score for hit in hits), *zeros], dtype=np.float64)
+        if not len(scores) or scores.std() < _SPREAD:
+            return cls(float(scores.mean()) if len(scores) else 0.0, 0.0, 0.0)
+        return cls(float(scores.mean()), float(scores.std()), float((scores.min() - scores.mean()) / scores.std()))
+
+    def standard(self, score: float | None) -> float:
+        """How many standard deviations a score lies above the mean; one that is not known is the least."""
+        if score is None:
+            return self.least
+        return (score - self.mean) / self.spread if self.spread else 0.0
+
+
 def _fuse(rankings: Mapping[str, Sequence[Hit]], given: Mapping[str, Sequence[float]]) -> list[Fused]:
     arms: dict[str, dict[str, ArmScore]] = {}
-    scores: dict[str, float] = {}
+    shares: dict[str, dict[str, float]] = {}
     for arm, hits in rankings.items():
-        for rank, (hit, score) in enumerate(zip(hits, given[arm], strict=True), start=1):
+        for rank, (hit, share) in enumerate(zip(hits, given[arm], strict=True), start=1):
             arms.setdefault(hit.address, {})[arm] = ArmScore(rank, hit.score)
-            scores[hit.address] = scores.get(hit.address, 0.0) + score
-    fused = [Fused(address, scores[address], arms[address]) for address in arms]
+            shares.setdefault(hit.address, {})[arm] = share
+    fused = [Fused(address, sum(shares[address].values()), arms[address], shares[address]) for address in arms]
     return sorted(fused, key=lambda one: (-one.score, -len(one.arms), one.address))
 
 

@@ -27,7 +27,8 @@ from carrel.ingest import adding, indexing
 from carrel.parts import Parts
 from carrel.reading import chunks, figures, naming, papers
 from carrel.references import jsonl
-from carrel.selecting import select
+from carrel.search.arranging import PASSAGES, Shape
+from carrel.selecting import narrowed
 from carrel.stores import fits
 from carrel.telemetry import log
 from carrel.types import EVERYTHING, ChunkKind, DoneEvent, Mode, Part, SearchResult
@@ -65,7 +66,8 @@ class Library(Parts):
     def open(cls, path: str | Path = ".", **options: Any) -> Self:  # noqa: ANN401
         """Open the library that a folder holds or lies in.
 
-        `overrides` are settings by key (`{"search.limit": 20}`); `embedder` and `generator` go before the settings'.
+        `overrides` are settings by key (`{"search.limit": 20}`); an `embedder`, `reranker` or `generator` that is given
+        goes before the settings'.
         """
         return cls(layout.find(Path(path)), **options)
 
@@ -140,19 +142,22 @@ class Library(Parts):
         where: Filter = EVERYTHING,
         criteria: Criteria | None = None,
         among: Collection[str] | None = None,
+        by_paper: bool = False,
+        diversity: float | None = None,
+        cursor: str = "",
     ) -> SearchResult:
-        """The passages that best fit a question, of the papers whose records meet the criteria.
+        """The passages that best fit a question, or their papers, of the papers whose records meet the criteria.
 
-        `among` are the addresses of the only chunks that may be found.
+        `among` are the addresses of the only chunks that may be found. A result's `next_cursor` gets the next page.
         """
+        shape = Shape(by_paper, diversity, cursor, (where, criteria))
         if criteria is not None:
-            chosen = select(criteria, (row.reference for row in self.list()))
-            where = replace(where, paper_ids=where.paper_ids & chosen if where.paper_ids else chosen)
-            if not where.paper_ids:
+            allowed = narrowed(where, criteria, (row.reference for row in self.list()))
+            if allowed is None:
                 searching.check_query(query)
                 return SearchResult(query, Mode(mode), searching.strategy_of(Mode(mode)), ())
-        wanted = self.settings.search.limit if limit is None else limit
-        result = self._search(query, Mode(mode), wanted, where, among)
+            where = allowed
+        result = self._search(query, Mode(mode), limit, where, among, shape)
         self._remember(secrets.token_hex(16), result)
         return result
 
@@ -186,7 +191,7 @@ class Library(Parts):
         wanted = options.top_k if top_k is None else top_k
         if wanted < 1:
             raise InvalidInput(f"top_k must be a positive integer, got {wanted}")
-        result = self._search(question, Mode.HYBRID, wanted, where)
+        result = self._search(question, Mode.HYBRID, wanted, where, None, PASSAGES)
         events = answering.answer(
             question,
             result=result,
@@ -364,9 +369,10 @@ class Library(Parts):
         return health.state_of(self.stores, self.layout)
 
     def _search(
-        self, query: str, mode: Mode, limit: int, where: Filter, among: Collection[str] | None = None
+        self, query: str, mode: Mode, limit: int | None, where: Filter, among: Collection[str] | None, shape: Shape
     ) -> SearchResult:
-        return searching.search(query, mode=mode, limit=limit, where=where, pipeline=self._pipeline(mode, among))
+        parts = self._pipeline(mode, among)
+        return searching.search(query, mode=mode, limit=limit, where=where, pipeline=parts, shape=shape)
 
     def _remember(self, query_id: str, result: SearchResult, answer: Answer | None = None) -> None:
         """Keep the query's figures. History is a courtesy: failing to write it does not fail the query."""

@@ -17,6 +17,9 @@ from carrel.isolation.workers import Workers
 from carrel.pictures import Pictures
 from carrel.reading import figures
 from carrel.search import Pipeline, arms
+from carrel.search.meaning import Meaning
+from carrel.search.understanding import Understanding
+from carrel.selecting import narrowed_by_fields
 from carrel.stores import Stores
 from carrel.types import Mode
 
@@ -47,12 +50,15 @@ class Parts:
         *,
         overrides: Mapping[str, Any] | None = None,
         embedder: Embedder | None = None,
+        reranker: Reranker | None = None,
         generator: Generator | None = None,
     ) -> None:
         self.layout = place
         self.settings, self.origins = settings.load(place.config, overrides)
         if embedder is not None:
             self.embedder = embedder
+        if reranker is not None:
+            self.reranker = reranker
         if generator is not None:
             self.generator = generator
 
@@ -63,6 +69,7 @@ class Parts:
             self.stores.graph.close()
             self.stores.catalog.close()
             del self.stores
+            self.__dict__.pop("_meaning", None)
         if "workers" in self.__dict__:
             self.workers.close()
 
@@ -76,7 +83,6 @@ class Parts:
 
     @cached_property
     def embedder(self) -> Embedder:
-        checked_in = {key for key, origin in self.origins.items() if origin == str(self.layout.config)}
         models = self.settings.models
         made: Embedder = registry.make(
             "embedders",
@@ -84,9 +90,9 @@ class Parts:
             threads=self.settings.threads or None,
             folder=self.layout.root.parent,
             cache=self.layout.cache / "models",
-            confined="embedder" in checked_in,
+            confined=self._is_checked_in("embedder"),
             # The user's key goes to no server that only the library's config names.
-            api_key="" if "models.base_url" in checked_in else models.api_key.get_secret_value(),
+            api_key="" if self._is_checked_in("models.base_url") else models.api_key.get_secret_value(),
             **models.model_dump(exclude={"api_key", "allow_remote"}, exclude_defaults=True),
         )
         return made
@@ -99,8 +105,19 @@ class Parts:
 
     @cached_property
     def reranker(self) -> Reranker | None:
-        name = self.settings.reranker
-        made: Reranker | None = None if name == "none" else registry.make("rerankers", name)
+        if self.settings.reranker == "none":
+            return None
+        chosen, confined = self.settings.rerank, self._is_checked_in("reranker")
+        made: Reranker = registry.make(
+            "rerankers",
+            self.settings.reranker,
+            threads=self.settings.threads or None,
+            folder=self.layout.root.parent,
+            confined=confined,
+            model=chosen.model,
+            timeout=chosen.timeout,
+            api_key="" if confined else chosen.api_key.get_secret_value(),
+        )
         return made
 
     @cached_property
@@ -132,6 +149,10 @@ class Parts:
         """The processes that files are read in."""
         return Workers(self._budget)
 
+    def _is_checked_in(self, key: str) -> bool:
+        """Whether it is the library's own config, which may come from somebody else, that sets this."""
+        return self.origins.get(key) == str(self.layout.config)
+
     @property
     def _budget(self) -> Budget:
         chosen = self.settings.ingest
@@ -148,8 +169,7 @@ class Parts:
         """Where the references' files are looked for."""
         from carrel import attachments
 
-        confined = self.origins.get("pdf_root") == str(self.layout.config)
-        return attachments.pdf_root(self.layout, self.settings.pdf_root, confined=confined)
+        return attachments.pdf_root(self.layout, self.settings.pdf_root, confined=self._is_checked_in("pdf_root"))
 
     @property
     def _lender(self) -> PapersCache | None:
@@ -159,7 +179,7 @@ class Parts:
 
     def _folder(self, key: str, named: str) -> Path | None:
         """What a setting names; where the library's own config names it, links out of the library are not followed."""
-        return self.layout.folder(named, confined=self.origins.get(key) == str(self.layout.config))
+        return self.layout.folder(named, confined=self._is_checked_in(key))
 
     def _meant(self, source: str | Path) -> str | Path:
         """A file, folder or address as it is; `datalab:` and `datalab:KEY` as the folder that papers-rag uses."""
@@ -181,23 +201,29 @@ class Parts:
         """The pictures of the papers' figures."""
         return Pictures(self.layout.images, self.layout.root.parent)
 
+    @cached_property
+    def _meaning(self) -> Meaning:
+        return Meaning(self.embedder, self.stores.vectors)
+
     def _pipeline(self, mode: Mode, among: Collection[str] | None = None) -> Pipeline:
         """What a search of this mode is made of; `among` are the addresses of the only chunks it may find."""
         stores = self.stores
         asked = {
-            "vector": arms.vector_arm(self.embedder, stores.vectors),
+            "vector": arms.vector_arm(self._meaning, lambda: len(stores.catalog.addresses())),
             "keyword": arms.keyword_arm(stores.keywords),
         }
         if mode == Mode.GRAPH or stores.graph.count():
             asked["graph"] = arms.graph_arm(stores.graph)
-        if among is not None:
-            asked = {name: figures.among(among, arm) for name, arm in asked.items()}
+        adapt = (lambda arm: arm) if among is None else partial(figures.among, among)
+        narrow = partial(narrowed_by_fields, references=lambda: [row.reference for row in stores.catalog.papers()])
         return Pipeline(
-            asked,
+            {name: adapt(arm) for name, arm in asked.items()},
             stores.catalog,
             self.reranker,
             self.settings.search,
-            matches=lambda text, where: stores.keywords.matches(text, where=where),
+            understanding=Understanding(stores.keywords, stores.catalog, self.settings.search, narrow, adapt),
+            rerank=self.settings.rerank,
+            meaning=self._meaning,
         )
 
     @property

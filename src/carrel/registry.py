@@ -24,7 +24,11 @@ BUILT_IN: dict[str, dict[str, str]] = {
     "keywords": {"tantivy": "carrel.keywords.tantivy:TantivyKeywords"},
     "graphs": {"sqlite": "carrel.graphs.sqlite:SqliteGraph"},
     "catalogs": {"sqlite": "carrel.catalogs.sqlite:SqliteCatalog"},
-    "rerankers": {"fused": "carrel.rerankers.fused:Fused"},
+    "rerankers": {
+        "fused": "carrel.rerankers.fused:Fused",
+        "http": "carrel.rerankers.http:Http",
+        "onnx-cross-encoder": "carrel.rerankers.onnx:CrossEncoder",
+    },
     "generators": {"extractive": "carrel.generators.extractive:Extractive"},
     "parsers": {
         "markdown": "carrel.parsers.markdown:Markdown",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _PREFIX = "CARREL_"
 _NOT_SETTINGS = frozenset({"CARREL_LIBRARY"})
 LIBRARY_VARIABLE = "CARREL_LIBRARY"
-_PERSONAL = frozenset({"models.api_key", "models.allow_remote", "pdf_reader", "ingest.isolate"})
+_PERSONAL = frozenset({"models.api_key", "models.allow_remote", "rerank.api_key", "pdf_reader", "ingest.isolate"})
 """Taken from the user's own config and the environment only: a library's config travels with the library."""
 _CONFINED = frozenset({"pdf_root", "ingest.papers_embed_cache", "ingest.papers_datalab_cache"})
 """Folders. A library's config may name only those inside the library's own."""
@@ -41,20 +41,55 @@ class _Section(BaseModel):
 class Search(_Section):
     limit: int = Field(default=10, ge=1, le=1000, description="How many passages a search returns.")
     candidates: int = Field(
+        default=200,
+        ge=1,
+        le=10_000,
+        description="How many candidates each arm is asked for; more only when these are not enough.",
+    )
+    shortlist: int = Field(
         default=50,
         ge=1,
         le=10_000,
-        description="The least number of candidates each arm is asked for; ten times the limit if that is more.",
+        description="How many of them are looked at closely and reranked; more only when these are not enough.",
     )
-    fusion: Literal["rrf", "min_max"] = Field(
-        default="rrf", description="How the arms' rankings become one: by ranks, or by scores."
+    collapse: bool = Field(
+        default=True, description="Show a passage once that stands in several places, or in two versions of a paper."
+    )
+    diversity: float = Field(
+        default=0.0, ge=0, le=1, description="How much a passage must differ from those before it; 0 for not at all."
+    )
+    fusion: Literal["z_score", "min_max", "rrf"] = Field(
+        default="z_score",
+        description="How the arms' rankings become one: by scores in standard deviations, by scores between the "
+        "least and the best, or by ranks.",
     )
     rrf_k: int = Field(default=60, ge=1, description="k of reciprocal rank fusion: larger values flatten the ranks.")
     weight_vector: float = Field(default=1.0, ge=0, description="Weight of the vector arm in the fusion.")
-    weight_keyword: float = Field(default=1.0, ge=0, description="Weight of the keyword arm in the fusion.")
+    weight_keyword: float = Field(default=0.5, ge=0, description="Weight of the keyword arm in the fusion.")
     weight_graph: float = Field(default=0.5, ge=0, description="Weight of the graph arm in the fusion.")
+    feedback: int = Field(
+        default=2,
+        ge=0,
+        le=20,
+        description="How many of the best passages of a first round the question is drawn to for a second; 0 for none.",
+    )
+    feedback_weight: float = Field(
+        default=0.6, ge=0, le=10, description="How far it is drawn to them; 1 counts them as much as the question."
+    )
     arm_timeout: float = Field(
         default=10.0, gt=0, description="Seconds an arm may take before the search goes on without it."
+    )
+    query_fields: bool = Field(
+        default=True, description="Whether `author:`, `title:`, `venue:`, `tag:` and `year:` in a query choose papers."
+    )
+    phrases: bool = Field(
+        default=True, description='Whether a "phrase in quotation marks" must stand in what is found by words.'
+    )
+    spelling: bool = Field(
+        default=True, description="Put words right that the library does not have, by those that it has."
+    )
+    acronyms: bool = Field(
+        default=True, description="Look up acronyms also by what they stand for in the library, and the reverse."
     )
 
 
@@ -153,9 +188,38 @@ class Models(_Section):
     timeout: float = Field(default=30.0, gt=0, description="Seconds a model server may take for one request.")
 
 
+class Rerank(_Section):
+    """For rerankers that run a model of their own."""
+
+    overfetch: int = Field(
+        default=2,
+        ge=1,
+        le=10,
+        description="How many candidates a slow reranker gets, as a multiple of the limit or, if more, `search.limit`.",
+    )
+    timeout: float = Field(
+        default=30.0, gt=0, description="Seconds a slow reranker may take before the search goes on without it."
+    )
+    model: str = Field(default="", description="Name of the model, for the server of an `http:` reranker.")
+    api_key: SecretStr = Field(
+        default=SecretStr(""),
+        description="Key for that server; only from your own config or `CARREL_RERANK__API_KEY`.",
+    )
+
+
+def _reranker(name: str) -> str:
+    kind, _, address = name.partition(":")
+    if kind == "http" and not urlsplit(address).scheme:
+        raise ValueError("needs the server's whole address, as in http:http://127.0.0.1:8000")
+    _web_address(server_of(name))
+    return name
+
+
 class Settings(_Section):
     embedder: str = Field(default="granite", description="Which embedder turns text into vectors.")
-    reranker: str = Field(default="fused", description="Which reranker scores the candidates; `none` for none.")
+    reranker: Annotated[str, AfterValidator(_reranker)] = Field(
+        default="fused", description="Which reranker scores the candidates; `none` for none."
+    )
     generator: str = Field(default="extractive", description="Which generator writes answers.")
     catalog: str = Field(default="sqlite", description="Which catalog keeps papers, chunks and history.")
     vectors: str = Field(default="flat", description="Which store keeps vectors.")
@@ -182,6 +246,7 @@ class Settings(_Section):
     ingest: Ingest = Ingest()
     history: History = History()
     models: Models = Models()
+    rerank: Rerank = Rerank()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +274,9 @@ def load(library_config: Path | None = None, flags: Mapping[str, Any] | None = N
             _check_personal(key, origin)
             values[key], origins[key] = value, origin
     settings = _validated(values, origins)
-    if origins.get("models.base_url") == str(library_config):
-        _check_consent(settings.models.base_url, allowed=settings.models.allow_remote)
+    for key, server in _servers(settings).items():
+        if origins.get(key) == str(library_config):
+            _check_consent(key, server, allowed=settings.models.allow_remote)
     for key in sorted(_CONFINED):
         if origins.get(key) == str(library_config):
             _check_inside(key, _value(settings, key))
@@ -229,22 +295,27 @@ def descriptions() -> dict[str, str]:
     return dict(_walk(Settings, ""))
 
 
-def assign(path: Path, key: str, text: str) -> Any:  # noqa: ANN401
-    """Set one key in a config file, its comments and order kept; returns the value as it was understood."""
+def assign(path: Path, key: str, text: str, *, comment: str = "") -> Any:  # noqa: ANN401
+    """Set one key in a config file, its comments and order kept; returns the value as it was understood.
+
+    A comment is put behind the value, in the place of one that is there.
+    """
     import tomlkit
 
     _known(key, "the command line")
     _check_personal(key, str(path))
     settings = _validated({**_read(path), key: text} if path.exists() else {key: text}, {key: "the command line"})
     value = _value(settings, key)
-    if key == "models.base_url":
-        _check_consent(value, allowed=load()[0].models.allow_remote)
+    if key in _servers(settings):
+        _check_consent(key, _servers(settings)[key], allowed=load()[0].models.allow_remote)
     if key in _CONFINED:
         _check_inside(key, value)
     document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
     section, _, name = key.rpartition(".")
     table = document.setdefault(section, tomlkit.table()) if section else document
     table[name] = value
+    if comment:
+        table[name].comment(comment)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, tomlkit.dumps(document).encode())
@@ -259,6 +330,12 @@ def user_config() -> Path:
 
 def library_from_environment() -> str | None:
     return os.environ.get(LIBRARY_VARIABLE)
+
+
+def server_of(component: str) -> str:
+    """The address in a name such as `http:https://host/v1`; nothing when there is none."""
+    kind, _, address = component.partition(":")
+    return address if kind == "http" else ""
 
 
 def is_loopback(url: str) -> bool:
@@ -338,10 +415,15 @@ def _check_personal(key: str, origin: str) -> None:
         )
 
 
-def _check_consent(url: str, *, allowed: bool) -> None:
+def _servers(settings: Settings) -> dict[str, str]:
+    """The settings that name a server, and which."""
+    return {"models.base_url": settings.models.base_url, "reranker": server_of(settings.reranker)}
+
+
+def _check_consent(key: str, url: str, *, allowed: bool) -> None:
     if url and not allowed and not is_loopback(url):
         raise InvalidInput(
-            f"this library's config would send its texts to another machine: models.base_url = {url!r}",
+            f"this library's config would send its texts to another machine: {key} = {url!r}",
             hint=f"If you want that, set models.allow_remote = true in your own config {str(user_config())!r}.",
         )
 

@@ -27,6 +27,24 @@ def stems(text: str) -> list[str]:
     return found
 
 
+def edits(one: str, other: str, *, most: int = 1000) -> int:
+    """How many letters must be put in, left out, changed, or swapped with the next; `most + 1` if more than `most`."""
+    if abs(len(one) - len(other)) > most:
+        return most + 1
+    before: list[int] = []
+    last = list(range(len(other) + 1))
+    for i, letter in enumerate(one, start=1):
+        row = [i]
+        for j, beside in enumerate(other, start=1):
+            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (letter != beside))
+            swapped = i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == beside
+            row.append(min(cost, before[j - 2] + 1) if swapped else cost)
+        if min(row) > most:
+            return most + 1
+        before, last = last, row
+    return last[-1]
+
+
 @cache
 def english(*, stop_words: bool = False) -> TextAnalyzer:
     """Words without their endings and, if asked, without the small ones that every text has."""

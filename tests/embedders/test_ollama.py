@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from carrel.embedders import http
+from carrel import servers
 from carrel.embedders.http import text_windows
 from carrel.embedders.ollama import Ollama
 from carrel.errors import CarrelError, DimensionMismatchError, ModelNotInstalled, ModelServerUnavailable
@@ -119,7 +119,7 @@ Serve = Callable[[Callable[[str, Any], Reply]], Scripted]
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "PAUSES", (0.01, 0.01))
+    monkeypatch.setattr(servers, "PAUSES", (0.01, 0.01))
 
 
 def vectors(texts: list[str]) -> list[list[float]]:
@@ -265,7 +265,7 @@ def test_a_model_that_vanishes_in_between_is_named(serve: Serve) -> None:
 def test_a_server_that_misbehaves_is_told_on_with_exit_code_3(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, reply: Reply, message: str
 ) -> None:
-    monkeypatch.setattr(http, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(servers, "MOST_BYTES", 1_000_000)
     server = serve(answering(reply))
     timeout = 0.2 if reply.drip else 10.0
     with pytest.raises(ModelServerUnavailable, match=message) as caught:

@@ -13,8 +13,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
+from carrel import encoders
 from carrel.embedders import Embedder
-from carrel.embedders import onnx as module
 from carrel.embedders.onnx import Card, Onnx, Pooling, read_card
 from carrel.errors import CarrelError, DimensionMismatchError, InvalidInput, ModelDamaged, ModelNotInstalled
 from carrel.library import Library
@@ -306,7 +306,7 @@ def test_a_library_is_searched_with_it_and_opened_without_loading_it(
     with Library.open(tmp_path / "library") as library:
         library.add(tmp_path / "note.md")
         assert library.search("cancer", mode="vector").passages[0].chunk.paper_id == "note"
-    monkeypatch.setattr(module, "open_session", pytest.fail)
+    monkeypatch.setattr(encoders, "open_session", pytest.fail)
     assert embedder_of(library_config).dim == WIDTH
     with Library.open(tmp_path / "library") as library:
         assert [row.reference.id for row in library.list()] == ["note"]

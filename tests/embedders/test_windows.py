@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from carrel.embedders.windows import embed_in_windows, equal_batches, split
+from carrel.encoders.windows import embed_in_windows, equal_batches, split
 
 if TYPE_CHECKING:
-    from carrel.embedders.windows import Tokens
+    from carrel.encoders.windows import Tokens
     from carrel.types import Matrix
 
 

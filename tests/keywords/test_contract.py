@@ -65,6 +65,8 @@ def put_texts(index: KeywordIndex, *texts: str, language: str = "en") -> list[st
 def test_it_is_a_keyword_index_and_empty_at_first(index: KeywordIndex) -> None:
     assert isinstance(index, KeywordIndex)
     assert (index.count(), index.addresses(), found(index, "anything")) == (0, set(), [])
+    assert (index.frequencies(["a"]), index.near("anything", distance=2, beside="", limit=3)) == ([0], [])
+    assert index.matches("", where=EVERYTHING, phrases=["a b"]) == 0
 
 
 def test_a_paper_in_another_language_is_not_drowned_by_an_english_library(index: KeywordIndex) -> None:
@@ -89,6 +91,113 @@ def test_matches_counts_what_a_search_without_limit_finds(index: KeywordIndex) -
     assert index.matches("retrieval", where=Filter(paper_ids=frozenset({"paper1"}))) == 1
     assert (index.matches("absent", where=EVERYTHING), index.matches("?!", where=EVERYTHING)) == (0, 0)
     assert len(index.search("retrieval", limit=2**31, where=EVERYTHING)) == 2
+
+
+@pytest.mark.parametrize(
+    ("phrase", "count"),
+    [
+        ("dense retrieval", 2),
+        ("Dense RETRIEVALS", 2),
+        ("retrieval dense", 0),
+        ("retrieval", 3),
+        ("of dense", 1),
+        ("Ada Lovelace", 3),
+        ("lovelace ada", 0),
+        ("absent", 0),
+        ('"dense', 3),
+    ],
+)
+def test_a_phrase_is_its_words_side_by_side(index: KeywordIndex, phrase: str, count: int) -> None:
+    texts = ("On dense retrieval.", "A retrieval of dense retrieval", "retrieval, but dense and sparse")
+    chunks = [make_chunk(f"paper{n}", text=text, authors=("Ada Lovelace",)) for n, text in enumerate(texts)]
+    index.put([*chunks, make_chunk("other", text="Nothing of the kind")])
+    assert index.matches("kind", where=EVERYTHING, phrases=[phrase]) == count
+    assert len(index.search("kind", limit=9, where=EVERYTHING, phrases=[phrase])) == count
+    assert len(index.search("", limit=9, where=EVERYTHING, phrases=[phrase])) == count
+
+
+@pytest.mark.parametrize(("phrase", "language"), [("自然语言", "zh"), ("語処理", "ja"), ("größere Verfahren", "de")])
+def test_a_phrase_is_found_in_any_language(index: KeywordIndex, phrase: str, language: str) -> None:
+    texts = ("研究自然语言处理", "言語処理の自然", "Eine größere Verfahren", "语言自然 処理語 Verfahren größere")
+    put_texts(index, *texts, language=language)
+    assert index.matches("", where=EVERYTHING, phrases=[phrase]) == 1
+
+
+def test_all_phrases_are_required_and_the_words_rank(index: KeywordIndex) -> None:
+    plain, better, _ = put_texts(
+        index, "dense retrieval and sparse index of it", "sparse index, dense retrieval of trees", "dense retrieval"
+    )
+    phrases = ["dense retrieval", "sparse index"]
+    hits = index.search("trees", limit=9, where=EVERYTHING, phrases=phrases)
+    assert [hit.address for hit in hits] == [better, plain]
+    one = Filter(paper_ids=frozenset({"paper0"}))
+    assert index.search("trees", limit=9, where=one, phrases=phrases)[0].address == plain
+
+
+def test_a_phrase_without_a_word_asks_for_nothing(index: KeywordIndex) -> None:
+    (address,) = put_texts(index, "retrieval")
+    hits = index.search("retrieval", limit=9, where=EVERYTHING, phrases=["?!", ""], also=[("retrieval", "?")])
+    assert [hit.address for hit in hits] == [address]
+    assert index.search("", limit=9, where=EVERYTHING, phrases=["🙂"]) == []
+
+
+def test_another_name_finds_what_the_name_does_not(index: KeywordIndex) -> None:
+    short, long, _ = put_texts(index, "An LSTM reads.", "A long short-term memory reads.", "A memory for short terms")
+    found = index.search("LSTM", limit=9, where=EVERYTHING, also=[("LSTM", "long short-term memory")])
+    assert {hit.address for hit in found} == {short, long}
+    also = [("long short term memory", "lstm")]
+    found = index.search("long short term memory", limit=9, where=EVERYTHING, also=also)
+    assert found[0].address == long
+    assert short in [hit.address for hit in found]
+
+
+def test_frequencies_say_which_words_there_are(index: KeywordIndex) -> None:
+    index.put(
+        [
+            make_chunk("a", text="Dense retrieval of 自然语言", authors=("Ann O'Neil",)),
+            make_chunk("b", text="Sparse retrievals", language="en"),
+            make_chunk("c", text="Größere Verfahren", language="de"),
+        ]
+    )
+    words = ["retrieval", "RETRIEVING", "neil", "grössere", "自然语言", "语自", "absent", "", "?"]
+    assert index.frequencies(words) == [2, 2, 1, 1, 1, 0, 0, 0, 0]
+    assert index.frequencies([]) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "distance"),
+    [("retreival", 1), ("algoritms", 1), ("experimnets", 1), ("strctural", 1), ("karpukin", 1), ("agloritms", 2)],
+)
+def test_chunks_with_a_word_spelled_nearly_so_are_found(index: KeywordIndex, word: str, distance: int) -> None:
+    texts = ("Dense retrieval.", "Fast algorithms.", "Our experiments.", "A structural view.", "By the way.", "Trees.")
+    chunks = [make_chunk(f"paper{n}", text=text) for n, text in enumerate(texts)]
+    chunks[4] = make_chunk("paper4", text="By the way.", authors=("V. Karpukhin",))
+    index.put(chunks)
+    right = {"retreival": 0, "algoritms": 1, "agloritms": 1, "experimnets": 2, "strctural": 3, "karpukin": 4}[word]
+    assert index.near(word, distance=distance, beside="", limit=9) == [chunks[right].address]
+
+
+def test_those_come_first_that_have_more_of_the_words_beside(index: KeywordIndex) -> None:
+    texts = [f"retrieval in part {number}" for number in range(20)]
+    *_, last = put_texts(index, *texts, "retrieval of a zebra")
+    assert index.near("retreival", distance=1, beside="zebra retreival", limit=3)[0] == last
+    assert len(index.near("retreival", distance=1, beside="zebra", limit=3)) == 3
+
+
+@given(word=some.text(max_size=80), distance=some.sampled_from([1, 2]))
+def test_no_word_is_an_error(filled: KeywordIndex, word: str, distance: int) -> None:
+    assert set(filled.near(word, distance=distance, beside=word, limit=5)) <= filled.addresses()
+    assert filled.frequencies([word])[0] <= filled.count()
+    assert filled.matches(word, where=EVERYTHING, phrases=[word]) <= filled.count()
+    assert len(filled.search(word, limit=5, where=EVERYTHING, also=[(word, word), ("a b", word)])) <= 5
+
+
+@given(where=FILTERS)
+def test_a_filter_holds_for_phrases_too(filled: KeywordIndex, where: Filter) -> None:
+    allowed = {chunk.address for chunk in VARIED if where.matches(chunk)}
+    hits = filled.search("", limit=1000, where=where, phrases=["of passages"], also=[("x", "retrieval")])
+    assert {hit.address for hit in hits} == allowed
+    assert filled.matches("", where=where, phrases=["of passages"]) == len(allowed)
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
 from carrel.rerankers import Reranker
 from carrel.rerankers.fused import Fused as FusedReranker
+from carrel.rerankers.http import Http
+from carrel.rerankers.onnx import CrossEncoder
 from carrel.testing import SharedWords
 from carrel.types import ArmScore, Candidate, Fused
 from tests.builders import make_chunk
+from tests.embedders.test_ollama import Scripted
+from tests.rerankers import tiny
 
 QUERY = "Does aspirin lower the incidence of colorectal cancer?"
 ANSWER = "Aspirin lowers the incidence of colorectal cancer in people with Lynch syndrome."
@@ -18,10 +24,17 @@ BESIDE = "The committee met on Tuesday and approved the minutes of its last meet
 ARMS = (("vector", "keyword"), ("vector",), ("keyword",), ("graph",), ())
 
 
-@pytest.fixture(scope="module", params=[FusedReranker, SharedWords])
-def reranker(request: pytest.FixtureRequest) -> Reranker:
-    made: Reranker = request.param()
-    return made
+@pytest.fixture(scope="module", params=["fused", "shared-words", "onnx-cross-encoder", "http: jina", "http: tei"])
+def reranker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reranker]:
+    if request.param == "onnx-cross-encoder":
+        yield CrossEncoder(str(tiny.save(tmp_path_factory.mktemp("models") / "tiny")))
+    elif request.param.startswith("http"):
+        server = Scripted(tiny.jina if request.param.endswith("jina") else tiny.tei)
+        yield Http(server.url)
+        server.shutdown()
+        server.server_close()
+    else:
+        yield FusedReranker() if request.param == "fused" else SharedWords()
 
 
 def candidate(text: str, arms: tuple[str, ...] = ARMS[0], score: float = 0.8, number: int = 1) -> Candidate:

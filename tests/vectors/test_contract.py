@@ -166,6 +166,32 @@ def test_an_address_that_is_not_held_has_no_vector(store: VectorStore) -> None:
     assert np.array_equal(found, unit_rows(3)[1])
 
 
+def test_many_vectors_are_got_by_their_addresses_and_what_is_not_held_is_left_out(filled: VectorStore) -> None:
+    wanted = [*(chunk.address for chunk in VARIED), "extra/ch1/s1/p1", "nobody/abstract", "", "/", "\ud800/note"]
+    found = filled.many([*wanted, wanted[0]])
+    assert sorted(found) == sorted(chunk.address for chunk in VARIED)
+    assert all(np.array_equal(found[chunk.address], row) for chunk, row in zip(VARIED, ROWS, strict=True))
+    assert filled.many([]) == {}
+
+
+def test_addresses_are_told_apart_whatever_their_papers_are_called(store: VectorStore) -> None:
+    papers = ("", "a", "a/b", "a/ch1", "a/ch1/s1", "ä", "x" * 1000, "a\n", "b")
+    chunks = [make_chunk(paper_id, number) for paper_id in papers for number in (1, 11)]
+    rows = unit_rows(len(chunks))
+    for first in range(0, len(chunks), 2):
+        store.put(chunks[first : first + 2], rows[first : first + 2])
+    store.delete(["b"])
+    found = store.many({chunk.address for chunk in chunks})
+    assert sorted(found) == sorted(chunk.address for chunk in chunks if chunk.paper_id != "b")
+    assert all(np.array_equal(found[one.address], row) for one, row in zip(chunks[:-2], rows, strict=False))
+
+
+def test_what_is_got_may_be_changed_without_harm(store: VectorStore) -> None:
+    chunk = put_one(store, "a")
+    store.many([chunk.address])[chunk.address][:] = 0.0
+    assert everything_like(store, 0) == [Hit(chunk.address, 1.0)]
+
+
 def test_a_put_replaces_all_that_its_papers_had(store: VectorStore) -> None:
     store.put([make_chunk("a", number) for number in (1, 2, 3)], ROWS[:3])
     other = put_one(store, "b", row=3)

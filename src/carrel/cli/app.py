@@ -13,7 +13,7 @@ from carrel.errors import CarrelError
 INTERRUPTED = 130
 _COMMANDS = (
     "init", "add", "sync", "remove", "list", "show", "search", "semantic", "similar", "ask", "tags", "cited", "export",
-    "dedupe", "resolve", "check", "open", "index", "cache", "config", "doctor", "demo", "completion",
+    "dedupe", "resolve", "check", "open", "index", "eval", "cache", "config", "doctor", "demo", "completion",
 )  # fmt: skip
 
 

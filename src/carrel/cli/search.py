@@ -11,12 +11,15 @@ from carrel.cli.figures import print_finding
 from carrel.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from carrel.library import Library
     from carrel.reading.chunks import Around
     from carrel.reading.figures import FiguresFound
-    from carrel.types import Filter, Passage, SearchResult
+    from carrel.types import Chunk, Filter, Passage, SearchResult
+
+USUAL = 0.3
+"""Diversity, when nobody says how much."""
 
 
 @click.command("search")
@@ -29,8 +32,20 @@ if TYPE_CHECKING:
     help="Which arms to use.",
 )
 @click.option(
-    "--limit", type=click.IntRange(0), metavar="N", help="How many passages, 0 for all; the setting search.limit."
+    "--limit",
+    type=click.IntRange(0),
+    metavar="N",
+    help="How many passages, or papers with --by-paper, 0 for all; the setting search.limit.",
 )
+@click.option("--by-paper", is_flag=True, help="One result for each paper: its best passage, then its others.")
+@click.option("--diverse", is_flag=True, help=f"Prefer passages that say something new; --diversity {USUAL}.")
+@click.option(
+    "--diversity",
+    type=click.FloatRange(0, 1),
+    metavar="D",
+    help="How much they must be new, from 0 to 1; the setting search.diversity.",
+)
+@click.option("--cursor", metavar="C", default="", help="The next page, by what the page before printed last.")
 @filter_options
 @click.option("--author", "authors", metavar="NAME", multiple=True, help="Only papers by Yu, 'Tim Yu' or 'Yu, Tim'.")
 @click.option("--title", metavar="WORDS", default="", help="Only papers with these words in their title.")
@@ -47,6 +62,10 @@ def command(
     query: str,
     mode: str,
     limit: int | None,
+    by_paper: bool,  # noqa: FBT001
+    diverse: bool,  # noqa: FBT001
+    diversity: float | None,
+    cursor: str,
     authors: tuple[str, ...],
     title: str,
     doi: str,
@@ -57,11 +76,16 @@ def command(
     as_json: bool,  # noqa: FBT001
     **filters: Any,  # noqa: ANN401
 ) -> None:
-    """Find passages, or figures, by meaning and by words."""
+    """Find passages, papers or figures, by meaning and by words."""
     from carrel.selecting import Criteria
     from carrel.types import ExhibitKind
 
-    _check(figures=figures, figure_type=figure_type, with_context=with_context)
+    shape: dict[str, Any] = {
+        "by_paper": by_paper,
+        "diversity": USUAL if diverse and diversity is None else diversity,
+        "cursor": cursor,
+    }
+    _check(figures=figures, figure_type=figure_type, with_context=with_context, shape=shape)
     state: State = context.obj
     where = make_filter(**filters)
     asked: dict[str, Any] = {
@@ -76,19 +100,27 @@ def command(
             kind = ExhibitKind(figure_type) if figure_type else None
             _show_figures(library.figures(query, kind=kind, where=where, **asked), explain=explain, as_json=as_json)
             return
-        result = library.search(query, where=where, **asked)
-        around = library.around(passage.chunk for passage in result.passages) if with_context else {}
+        result = library.search(query, where=where, **asked, **shape)
+        around = library.around(_chunks(result)) if with_context else {}
     if as_json:
         print_json(_as_dict(result, around))
     else:
         _print(result, around, explain=explain)
 
 
-def _check(*, figures: bool, figure_type: str | None, with_context: bool) -> None:
+def _check(*, figures: bool, figure_type: str | None, with_context: bool, shape: Mapping[str, Any]) -> None:
     if figure_type and not figures:
         raise InvalidInput("--figure-type needs --figures", hint="Add --figures.")
-    if figures and with_context:
-        raise InvalidInput("--context is for passages, not for --figures", hint="Leave one of them out.")
+    for_passages = {"--context": with_context, "--by-paper": shape["by_paper"], "--cursor": shape["cursor"]}
+    for_passages["--diversity"] = shape["diversity"] is not None
+    for option, given in for_passages.items():
+        if figures and given:
+            raise InvalidInput(f"{option} is for passages, not for --figures", hint="Leave one of them out.")
+
+
+def _chunks(result: SearchResult) -> Iterator[Chunk]:
+    for passage in result.passages:
+        yield from (one.chunk for one in (passage, *passage.others))
 
 
 def _resolved(where: Filter, library: Library) -> Filter:
@@ -100,8 +132,11 @@ def _resolved(where: Filter, library: Library) -> Filter:
 
 def _as_dict(result: SearchResult, around: Mapping[str, Around]) -> dict[str, Any]:
     shown = result.as_dict()
-    beside = {address: one.as_dict() for address, one in around.items()}
-    return {**shown, "results": [{**one, **beside.get(one["address"], {})} for one in shown["results"]]}
+    for one in shown["results"]:
+        for passage in (one, *one.get("passages", ())):
+            if passage["address"] in around:
+                passage.update(around[passage["address"]].as_dict())
+    return shown
 
 
 def _show_figures(found: FiguresFound, *, explain: bool, as_json: bool) -> None:
@@ -113,11 +148,16 @@ def _show_figures(found: FiguresFound, *, explain: bool, as_json: bool) -> None:
         print_finding(finding)
         if explain:
             click.echo(f"   {faint(_ledger(finding.passage))}")
+    if explain:
+        _print_ways(found.result)
 
 
 def _warn(result: SearchResult) -> None:
     for part in result.degraded:
         click.echo(f"warning: without {part.arm}: {part.reason}", err=True)
+    for step in result.understood:
+        if step.is_told:
+            click.echo(f"note: {step.found} → {step.taken}", err=True)
     if not result.passages:
         click.echo(f"Nothing found for {result.query!r}.", err=True)
 
@@ -127,21 +167,50 @@ def _print(result: SearchResult, around: Mapping[str, Around], *, explain: bool)
     for passage in result.passages:
         chunk = passage.chunk
         year = f" ({chunk.year})" if chunk.year else ""
-        place = f" — {' — '.join(chunk.section_path)}" if chunk.section_path else ""
-        click.echo(f"{passage.rank}. [{passage.score:.2f}] {bold(chunk.title)}{year}{place}")
-        click.echo(f"   {faint(chunk.address)}")
-        click.echo(f"   {preview(chunk.text)}")
-        for word, other in (around[chunk.address].as_dict() if around else {}).items():
-            if other:
-                click.echo(f"   {faint(word)}: {faint(other['address'])}  {faint(other['preview'])}")
-        if explain:
-            click.echo(f"   {faint(_ledger(passage))}")
-    if result.matched and result.matched > len(result.passages):
+        # A paper that is only listed has no score.
+        score = f"[{passage.score:.2f}] " if passage.fused.arms else ""
+        click.echo(f"{passage.rank}. {score}{bold(chunk.title)}{year}{_place(chunk)}")
+        _print_passage(passage, around, explain=explain)
+        for other in passage.others:
+            click.echo(f"   [{other.score:.2f}]{_place(other.chunk)}")
+            _print_passage(other, around, explain=explain)
+    _print_end(result)
+    if explain:
+        _print_ways(result)
+
+
+def _print_ways(result: SearchResult) -> None:
+    """What was made of the query, and where the time went."""
+    for step in result.understood:
+        click.echo(faint(f"{step.kind.value} {f'{step.found} → ' if step.found else ''}{step.taken}"))
+    stages = ", ".join(f"{stage} {milliseconds:.1f} ms" for stage, milliseconds in result.timings.items())
+    click.echo(faint(f"strategy {result.strategy.value}; {stages}"))
+
+
+def _place(chunk: Chunk) -> str:
+    return f" — {' — '.join(chunk.section_path)}" if chunk.section_path else ""
+
+
+def _print_passage(passage: Passage, around: Mapping[str, Around], *, explain: bool) -> None:
+    chunk = passage.chunk
+    click.echo(f"   {faint(chunk.address)}")
+    click.echo(f"   {preview(chunk.text)}")
+    for word, other in (around[chunk.address].as_dict() if around else {}).items():
+        if other:
+            click.echo(f"   {faint(word)}: {faint(other['address'])}  {faint(other['preview'])}")
+    if passage.duplicates:
+        click.echo(f"   {faint('the same')}: {faint(', '.join(passage.duplicates))}")
+    if explain:
+        click.echo(f"   {faint(_ledger(passage))}")
+
+
+def _print_end(result: SearchResult) -> None:
+    """What there is besides, and how to get it."""
+    if result.matched and result.matched > len(result.passages) and not result.by_paper:
         shown, matched = len(result.passages), f"{result.matched:,}"
         click.echo(f"Showing {shown} of {matched} passages with these words; --limit 0 shows all.", err=True)
-    if explain:
-        stages = ", ".join(f"{stage} {milliseconds:.1f} ms" for stage, milliseconds in result.timings.items())
-        click.echo(faint(f"strategy {result.strategy.value}; {stages}"))
+    if result.next_cursor:
+        click.echo(f"The next page: the same search with --cursor {result.next_cursor}", err=True)
 
 
 def _ledger(passage: Passage) -> str:

@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.embedders.windows import embed_in_windows
+from carrel.encoders.windows import embed_in_windows
 from carrel.errors import ModelDamaged, ModelNotInstalled
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
-    from carrel.embedders.windows import Tokens
+    from carrel.encoders.windows import Tokens
     from carrel.types import Matrix, Vector
 
     Array = NDArray[np.float32] | NDArray[np.int8]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from carrel.embedders.http import Refused, ServedEmbedder, Unreachable
+from carrel.embedders.http import ServedEmbedder
 from carrel.errors import ModelNotInstalled, ModelServerUnavailable
+from carrel.servers import Refused, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

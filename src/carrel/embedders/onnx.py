@@ -11,39 +11,24 @@ Only the first two have to be there. The layout is that of sentence-transformers
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import threading
 from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.embedders.cache import file_name
 from carrel.embedders.http import remember, remembered
-from carrel.embedders.windows import embed_in_windows
-from carrel.errors import DimensionMismatchError, InvalidInput, ModelDamaged, ModelNotInstalled
+from carrel.encoders import BATCH_TOKENS, DEFAULT_TOKENS, OVERLAP, Encoder, longest_input, place, read_json
+from carrel.encoders.windows import embed_in_windows
+from carrel.errors import DimensionMismatchError, InvalidInput, ModelDamaged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from onnxruntime import InferenceSession
-    from tokenizers import Tokenizer
-
-    from carrel.embedders.windows import Tokens
+    from carrel.encoders.windows import Tokens
     from carrel.types import Matrix, Vector
-
-DEFAULT_TOKENS = 512
-OVERLAP = 32
-MOST_THREADS = 4
-BATCH_TOKENS = 1024
-SAMPLES, SAMPLE_BYTES = 16, 65_536
-EXPECTED = "A model's folder holds model.onnx or onnx/model.onnx, and tokenizer.json."
-
-_loading = threading.Lock()
 
 
 class Pooling(StrEnum):
@@ -73,8 +58,8 @@ class Card:
     """Whether the pooled vector is the embedding, with no further layer outside of the graph."""
 
 
-class Onnx:
-    """A local model. Nothing of its folder is run but the graph."""
+class Onnx(Encoder):
+    """A local model, and how its own files say that it is used."""
 
     def __init__(
         self,
@@ -89,8 +74,7 @@ class Onnx:
         max_tokens: int = 0,
         cache: Path | None = None,
     ) -> None:
-        self.directory = place(argument, folder or Path(), confined=confined)
-        self.threads = threads or min(MOST_THREADS, os.cpu_count() or 1)
+        super().__init__(place(argument, folder or Path(), confined=confined, setting="embedder"), threads)
         self.dimensions = dimensions
         self._prefixes = (query_prefix, passage_prefix)
         self._most_tokens = max_tokens
@@ -99,11 +83,8 @@ class Onnx:
     @cached_property
     def name(self) -> str:
         """The folder's, with a mark of everything that decides the vectors: another model there has another name."""
-        mark = hashlib.sha256(sampled(self.graph).encode())
-        mark.update(self.tokenizer_file.read_bytes())
         decides = (self.card.pooling, self.card.pools_prefix, self.max_tokens, self.passage_prefix, self.dimensions)
-        mark.update(repr(decides).encode())
-        return f"onnx:{self.directory.name}-{mark.hexdigest()[:12]}"
+        return f"onnx:{self.directory.name}-{self._mark(*decides)}"
 
     @cached_property
     def dim(self) -> int:
@@ -120,14 +101,6 @@ class Onnx:
     @cached_property
     def card(self) -> Card:
         return read_card(self.directory)
-
-    @cached_property
-    def graph(self) -> Path:
-        return find_graph(self.directory)
-
-    @cached_property
-    def tokenizer_file(self) -> Path:
-        return self._file("tokenizer.json")
 
     @property
     def query_prefix(self) -> str:
@@ -197,8 +170,7 @@ class Onnx:
         return vectors
 
     def _run(self, tokens: Tokens, before: int) -> Matrix:
-        (output,) = self._session.run([self._output], self._fed(tokens))
-        return self._pooled(output, before)
+        return self._pooled(self._run_graph(self._vectors, tokens), before)
 
     def _width(self) -> int:
         import numpy as np
@@ -211,32 +183,12 @@ class Onnx:
             )
         return self.dimensions or width
 
-    def _fed(self, tokens: Tokens) -> dict[str, Tokens]:
-        """What the graph asks for by name. Nothing is padded, so every token is to be attended to."""
-        import numpy as np
-
-        known = {
-            "input_ids": tokens,
-            "attention_mask": np.ones_like(tokens),
-            "token_type_ids": np.zeros_like(tokens),
-            "position_ids": np.tile(np.arange(tokens.shape[1]), (len(tokens), 1)),
-        }
-        kinds = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
-        asked = {put.name: kinds.get(put.type) for put in self._session.get_inputs()}
-        for name, kind in asked.items():
-            if name not in known or kind is None:
-                raise InvalidInput(
-                    f"the model {str(self.graph)!r} asks for {name!r}, which Carrel does not know",
-                    hint=f"Export it as an encoder, with inputs among: {', '.join(known)}.",
-                )
-        return {name: known[name].astype(kind) for name, kind in asked.items()}
-
     def _pooled(self, output: Matrix, before: int) -> Matrix:
         if output.ndim == 2:
             return output
         if output.ndim != 3 or not self.card.finished:
             raise InvalidInput(
-                f"the output {self._output!r} of {str(self.graph)!r} is not the model's whole embedding",
+                f"the output {self._vectors!r} of {str(self.graph)!r} is not the model's whole embedding",
                 hint="Export the model with an output 'sentence_embedding'.",
             )
         if self.card.pooling == Pooling.CLS:
@@ -247,10 +199,9 @@ class Onnx:
         return mean
 
     @cached_property
-    def _output(self) -> str:
+    def _vectors(self) -> str:
         """The output that holds the embeddings, or the tokens' vectors to make them of."""
-        names = [output.name for output in self._session.get_outputs()]
-        return next((name for name in ("sentence_embedding", "last_hidden_state") if name in names), names[0])
+        return self._output("sentence_embedding", "last_hidden_state")
 
     @cached_property
     def _frame(self) -> tuple[list[int], list[int]]:
@@ -258,45 +209,6 @@ class Onnx:
         encoded = self._tokenizer.encode("a")
         text = [at for at, special in enumerate(encoded.special_tokens_mask) if not special] or [len(encoded.ids)]
         return encoded.ids[: text[0]], encoded.ids[text[-1] + 1 :]
-
-    @property
-    def _session(self) -> InferenceSession:
-        with _loading:
-            return open_session(self.graph)
-
-    @property
-    def _tokenizer(self) -> Tokenizer:
-        with _loading:
-            return open_tokenizer(self.tokenizer_file)
-
-    def _file(self, name: str) -> Path:
-        path = self.directory / name
-        if not path.is_file():
-            raise ModelNotInstalled(f"no {name!r} in the model folder {str(self.directory)!r}", hint=EXPECTED)
-        return path
-
-
-def place(argument: str, folder: Path, *, confined: bool) -> Path:
-    """Where a model lies. One that a library's own config names has to lie in the library's folder."""
-    root = folder.resolve()
-    path = (root / Path(argument).expanduser()).resolve()
-    if confined and not path.is_relative_to(root):
-        raise InvalidInput(
-            f"this library's config names a model outside of its folder: {argument!r}",
-            hint="Name it in your own config, in CARREL_EMBEDDER or with --set embedder=…",
-        )
-    return path
-
-
-def find_graph(directory: Path) -> Path:
-    for path in (directory / "model.onnx", directory / "onnx" / "model.onnx"):
-        if path.is_file():
-            return path
-    others = sorted([*directory.glob("*.onnx"), *directory.glob("onnx/*.onnx")])
-    if len(others) != 1:
-        found = f"several: {', '.join(other.name for other in others)}" if others else "none"
-        raise ModelNotInstalled(f"no 'model.onnx' in the model folder {str(directory)!r} ({found})", hint=EXPECTED)
-    return others[0]
 
 
 def read_card(directory: Path) -> Card:
@@ -325,72 +237,3 @@ def chosen_pooling(config: dict[str, Any], directory: Path) -> Pooling:
             hint=f"Carrel pools by: {', '.join(Pooling)}.",
         )
     return Pooling(named)
-
-
-def longest_input(directory: Path) -> int:
-    """The least of what its files say, leaving out the astronomic numbers that stand for 'not known'."""
-    config = read_json(directory / "config.json", {})
-    positions = config.get("max_position_embeddings", 0)
-    # These count positions from 2.
-    positions -= 2 if config.get("model_type") in {"roberta", "xlm-roberta", "camembert", "mpnet"} else 0
-    claims = [
-        read_json(directory / "sentence_bert_config.json", {}).get("max_seq_length") or 0,
-        read_json(directory / "tokenizer_config.json", {}).get("model_max_length") or 0,
-        positions,
-    ]
-    return min((int(claim) for claim in claims if 0 < claim < 1e6), default=DEFAULT_TOKENS)
-
-
-def read_json(path: Path, default: Any) -> Any:  # noqa: ANN401
-    """A file of the model, or the default if there is none."""
-    try:
-        content = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return default
-    except (OSError, ValueError, RecursionError) as error:
-        raise ModelDamaged(f"cannot read the model's file {str(path)!r}: {error}", hint="Fetch it again.") from error
-    if not isinstance(content, type(default)):
-        raise ModelDamaged(f"the model's file {str(path)!r} holds no {type(default).__name__}", hint="Fetch it again.")
-    return content
-
-
-def sampled(graph: Path) -> str:
-    """A mark of the graph and of the weights beside it: of a gigabyte, a piece here and there tells models apart."""
-    mark = hashlib.sha256()
-    for path in sorted(graph.parent.glob(f"{graph.name}*")):
-        size = path.stat().st_size
-        mark.update(f"{path.name} {size} ".encode())
-        with path.open("rb") as file:
-            for sample in range(SAMPLES):
-                file.seek(sample * max(0, size - SAMPLE_BYTES) // (SAMPLES - 1))
-                mark.update(file.read(SAMPLE_BYTES))
-    return mark.hexdigest()
-
-
-@lru_cache
-def open_tokenizer(path: Path) -> Tokenizer:
-    from tokenizers import Tokenizer
-
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # tokenizers raises nothing more particular
-        raise ModelDamaged(f"cannot read the tokenizer {str(path)!r}: {error}", hint="Fetch it again.") from error
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    # A paper on language models that writes `[SEP]` means the five characters.
-    tokenizer.encode_special_tokens = True
-    return tokenizer
-
-
-@lru_cache
-def open_session(path: Path) -> InferenceSession:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    # Our threads take a batch each, as with granite.
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's errors have no other base
-        raise ModelDamaged(f"cannot load the model {str(path)!r}: {error}", hint="Fetch or export it again.") from error

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from carrel.embedders.http import Refused, ServedEmbedder
+from carrel.embedders.http import ServedEmbedder
 from carrel.errors import InvalidInput, ModelNotInstalled
+from carrel.servers import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

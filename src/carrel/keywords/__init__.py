@@ -29,12 +29,39 @@ class KeywordIndex(Protocol):
         """Forget these papers. Unknown ids are no error."""
         ...
 
-    def search(self, text: str, *, limit: int, where: Filter) -> list[Hit]:
-        """The best chunks that the filter allows, by falling score above 0, then by address."""
+    def search(
+        self,
+        text: str,
+        *,
+        limit: int,
+        where: Filter,
+        phrases: Sequence[str] = (),
+        also: Sequence[tuple[str, str]] = (),
+    ) -> list[Hit]:
+        """The best chunks that the filter allows, by falling score above 0, then by address.
+
+        A chunk must have all of the phrases: their words side by side, in this order, in any form. `also` are names
+        in the text, each with another name that is as good: for one word, it counts instead of it where that is more;
+        for several, as a little more of them.
+        """
         ...
 
-    def matches(self, text: str, *, where: Filter) -> int:
-        """How many chunks that the filter allows have any of the words: what `search` finds without a limit."""
+    def matches(self, text: str, *, where: Filter, phrases: Sequence[str] = ()) -> int:
+        """How many chunks that the filter allows have all phrases or, without any, one of the words."""
+        ...
+
+    def frequencies(self, words: Sequence[str]) -> list[int]:
+        """How many chunks have each of these words, in any form or as an author's name.
+
+        Chunks that were deleted or replaced may still be counted for a while.
+        """
+        ...
+
+    def near(self, word: str, *, distance: int, beside: str, limit: int) -> list[str]:
+        """Addresses of chunks with a word that is spelled like this one up to so many letters, and of some without.
+
+        Those come first that have more of the words beside it.
+        """
         ...
 
     def count(self) -> int: ...

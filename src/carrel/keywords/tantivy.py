@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import re
 import shutil
 import tempfile
 from contextlib import contextmanager
@@ -19,11 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tantivy
-from tantivy import Occur, Query
+from tantivy import Query
 
 from carrel import words
 from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.files import is_writable, storage_error, writing
+from carrel.keywords import tantivy_queries
 from carrel.types import EVERYTHING, ChunkKind, Filter, Hit
 
 if TYPE_CHECKING:
@@ -68,23 +68,47 @@ class TantivyKeywords:
                 for paper_id in paper_ids:
                     writer.delete_documents_by_term("paper", paper_id)
 
-    def search(self, text: str, *, limit: int, where: Filter = EVERYTHING) -> list[Hit]:
+    def search(
+        self,
+        text: str,
+        *,
+        limit: int,
+        where: Filter = EVERYTHING,
+        phrases: Sequence[str] = (),
+        also: Sequence[tuple[str, str]] = (),
+    ) -> list[Hit]:
         if limit < 1:
             raise InvalidInput(f"limit must be a positive integer, got {limit}")
-        index, query = self._open(), self._query(text, where)
+        index, query = self._open(), tantivy_queries.asking(self._schema, text, where, phrases, also)
         if not index or not query:
             return []
         with self._reporting():
             hits = _best(index.searcher(), query, min(limit, index.searcher().num_docs))
         return sorted(hits, key=lambda hit: (-hit.score, hit.address))[:limit]
 
-    def matches(self, text: str, *, where: Filter = EVERYTHING) -> int:
-        index, query = self._open(), self._query(text, where)
+    def matches(self, text: str, *, where: Filter = EVERYTHING, phrases: Sequence[str] = ()) -> int:
+        index, query = self._open(), tantivy_queries.asking(self._schema, text, where, phrases)
         if not index or not query:
             return 0
         with self._reporting():
             # Not in the package's own stub.
             return int(index.searcher().search(query, 1).count)  # type: ignore[attr-defined]
+
+    def frequencies(self, words: Sequence[str]) -> list[int]:
+        index = self._open()
+        if not index:
+            return [0] * len(words)
+        searcher = index.searcher()
+        with self._reporting():
+            return [max(_frequency(searcher, *form) for form in tantivy_queries.forms(word)) for word in words]
+
+    def near(self, word: str, *, distance: int, beside: str, limit: int) -> list[str]:
+        index, query = self._open(), tantivy_queries.spelled_like(self._schema, word, distance, beside)
+        if not index or not query:
+            return []
+        searcher = index.searcher()
+        with self._reporting():
+            return [_stored(searcher, place, "address") for _, place in searcher.search(query, limit, count=False).hits]
 
     def count(self) -> int:
         index = self._open()
@@ -119,59 +143,6 @@ class TantivyKeywords:
         places = [place for _, place in searcher.search(query, len(chunks) + 1, count=False).hits]
         held = {_stored(searcher, place, "address"): _stored(searcher, place, "digest") for place in places}
         return held != {chunk.address: _digest(chunk) for chunk in chunks}
-
-    def _query(self, text: str, where: Filter) -> Query | None:
-        wanted = self._words(text)
-        if not wanted:
-            return None
-        asked = [(Occur.Must, Query.boolean_query([(Occur.Should, word) for word in wanted]))]
-        allowed = [(Occur.Must, Query.const_score_query(query, 0.0)) for query in self._conditions(where)]
-        return Query.boolean_query([*asked, *allowed])
-
-    def _words(self, text: str) -> list[Query]:
-        """One query a word and field; stop words only when there is nothing else."""
-        prepared = words.prepared(text)
-        forms = [
-            analyzer(stop_words=True).analyze(prepared) or analyzer().analyze(prepared)
-            for analyzer in (words.english, words.plain)
-        ]
-        asked = {"words": [*forms[0], *forms[1]], "authors": words.plain().analyze(prepared)}
-        return [
-            Query.term_query(self._schema, field, term)
-            for field, terms in asked.items()
-            for term in dict.fromkeys(terms)
-        ]
-
-    def _conditions(self, where: Filter) -> Iterator[Query]:
-        """The filter in tantivy's language."""
-        if where.paper_ids:
-            yield Query.term_set_query(self._schema, "paper", sorted(where.paper_ids))
-        if where.kinds:
-            yield Query.term_set_query(self._schema, "kind", sorted(where.kinds))
-        if where.tags:
-            yield Query.term_set_query(self._schema, "tags", sorted(where.tags))
-        if where.topic:
-            yield Query.term_query(self._schema, "topic", where.topic)
-        if where.venue:
-            yield self._containing("venue", where.venue.casefold())
-        if where.year_max is not None:
-            # A chunk without a year, which is 0, is not from before any year.
-            yield self._between("year", max(1, where.year_min or 1), where.year_max)
-        elif where.year_min is not None:
-            yield self._between("year", where.year_min, None)
-        if where.chapter is not None:
-            yield self._between("chapter", where.chapter, where.chapter)
-        if where.section is not None:
-            yield self._between("section", where.section, where.section)
-
-    def _between(self, field: str, least: int, most: int | None) -> Query:
-        return Query.range_query(self._schema, field, tantivy.FieldType.Integer, least, most)
-
-    def _containing(self, field: str, text: str) -> Query:
-        try:
-            return Query.regex_query(self._schema, field, f"(?s).*{re.escape(text)}.*")
-        except ValueError as error:
-            raise InvalidInput(f"{field} is too long to be searched for: {len(text)} characters") from error
 
     def _open(self) -> tantivy.Index | None:
         """The index as it is on disk now; None when there is none yet, or another process cleared it."""
@@ -295,6 +266,11 @@ def _best(searcher: tantivy.Searcher, query: Query, limit: int) -> list[Hit]:
         if len(found) < most or round(found[-1][0], 4) < round(found[limit - 1][0], 4):
             return [Hit(_stored(searcher, place, "address"), round(score, 4)) for score, place in found]
         most *= 4
+
+
+def _frequency(searcher: tantivy.Searcher, field: str, terms: Sequence[str]) -> int:
+    """Of the rarest of a word's terms: Chinese, Japanese and Korean words have several."""
+    return min((searcher.doc_freq(field, term) for term in terms), default=0)
 
 
 def _stored(searcher: tantivy.Searcher, place: tantivy.DocAddress, field: str) -> str:

@@ -107,7 +107,7 @@ class FiguresFound:
 
     def as_dict(self) -> dict[str, Any]:
         shown = self.result.as_dict()
-        head = {name: shown[name] for name in ("query", "mode", "strategy", "degraded")}
+        head = {name: shown[name] for name in ("query", "mode", "strategy", "degraded", "understood")}
         results = [finding.as_dict() for finding in self.figures]
         kind = self.kind.value if self.kind else None
         return {**head, "figure_type": kind, "results": results, "total": len(results), "timings": shown["timings"]}

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from carrel import servers
 from carrel.errors import SourceError
 from carrel.references import texts
 from carrel.references.drafts import Collector, dicts_of, text_of, words_of
@@ -35,7 +36,6 @@ MOST_BYTES = 64_000_000
 MOST_ITEMS = 500_000
 PAGE = 500
 _ATTEMPTS = 3
-_BLOCK = 65_536
 _ADDRESS = re.compile(r"(?:zotero:|https?://)", re.IGNORECASE)
 _PLACE = re.compile(
     r"(?:(?P<library>(?:users|groups)/\d+)(?:/|$))?(?:collections/(?P<collection>[A-Za-z0-9]{8})(?:/|$))?(?:items(?:/top)?)?"
@@ -138,12 +138,13 @@ class Place:
         return items, total
 
     def _ask(self, path: str) -> tuple[bytes, http.client.HTTPMessage]:
+        deadline = time.monotonic() + SECONDS
         connection = http.client.HTTPConnection(self.host, self.port, timeout=SECONDS)
         try:
             with self._explaining():
                 connection.request("GET", path, headers={"Zotero-API-Version": "3", "Connection": "close"})
                 with connection.getresponse() as response:
-                    content = _body(response)
+                    content = servers.read(response, deadline, MOST_BYTES)
         finally:
             connection.close()
         if response.status != 200:
@@ -161,7 +162,7 @@ class Place:
             raise self.failed(f"Zotero does not run, or not at {server}: start it, or add its zotero.sqlite") from error
         except (ConnectionResetError, ConnectionAbortedError, BrokenPipeError) as error:
             raise self.failed(f"Zotero at {server} hung up before it had answered") from error
-        except _TooLong as error:
+        except servers.TooLong as error:
             raise self.failed(f"Zotero at {server} sent more than {MOST_BYTES:,} bytes in one answer") from error
         except http.client.IncompleteRead as error:
             raise self.failed(f"Zotero at {server} hung up in the middle of its answer") from error
@@ -184,26 +185,6 @@ class Place:
 
     def _stranger(self) -> SourceError:
         return self.failed(f"what answers at {self.host}:{self.port} does not speak as Zotero 7 or newer does")
-
-
-class _TooLong(http.client.HTTPException):
-    pass
-
-
-def _body(response: http.client.HTTPResponse) -> bytes:
-    """The whole answer, within bounds of size and time."""
-    deadline = time.monotonic() + SECONDS
-    pieces, size, announced = [], 0, response.length
-    while piece := response.read1(_BLOCK):
-        pieces.append(piece)
-        size += len(piece)
-        if size > MOST_BYTES:
-            raise _TooLong
-        if time.monotonic() > deadline:
-            raise TimeoutError
-    if announced is not None and size < announced:
-        raise http.client.IncompleteRead(b"")
-    return b"".join(pieces)
 
 
 def _is_here(host: str) -> bool:

@@ -14,12 +14,21 @@ if TYPE_CHECKING:
 class Reranker(Protocol):
     """Scores candidates; never orders, drops or invents them.
 
-    A score is a calibrated probability: of the candidates scored 0.7, about seven in ten are relevant. A reranker that
-    cannot score raises; it does not guess.
+    A score is a probability: of the candidates scored 0.7, about seven in ten should be relevant. `fused` is fitted to
+    that; what a cross-encoder says is as good as its training, and docs/rerankers.md says so. A reranker that cannot
+    score raises; it does not guess.
+
+    One that runs a model for every candidate has `costly = True`: it is given only the first candidates, and limited
+    time (settings `rerank`).
     """
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def score(self, query: str, candidates: Sequence[Candidate]) -> list[float]:
         """One probability in [0, 1] for each candidate, in their order."""
         ...
+
+
+def is_costly(reranker: Reranker) -> bool:
+    return bool(getattr(reranker, "costly", False))

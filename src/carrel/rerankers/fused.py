@@ -1,7 +1,8 @@
-"""A calibrated combination of what the arms already know about a candidate.
+"""A calibrated combination of what is already known about a candidate.
 
-It is a logistic regression over a handful of features, and no cross-encoder: it reads the candidate's words only to see
-how much of the question they cover. Its numbers are in `fused.json`; `benchmarks/fit_fused.py` fits them.
+It is a weighted sum and a logistic curve, and no cross-encoder: it reads the candidate's words only to see how many of
+the question's they have, in one sentence and in the headings. Its numbers are in `fused.json`;
+`benchmarks/fit_fused.py` says where they come from.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -22,13 +23,21 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from carrel.types import Candidate, Chunk
+    from carrel.types import Candidate
 
     Array = NDArray[np.float64]
 
-FEATURES = ("similarity", "similarity_z", "words_z", "coverage")
 _POOL = 50
-"""As many candidates as the numbers were fitted on."""
+"""As many candidates as the numbers were fitted on: what is usual is measured on these, not on a longer list."""
+_MODELS = (
+    ("second", frozenset({"feedback_z", "words_z"})),
+    ("first", frozenset({"similarity_z", "words_z"})),
+    ("vector", frozenset({"similarity_z"})),
+    ("keyword", frozenset({"words_z"})),
+    ("neither", frozenset[str]()),
+)
+"""Which model is used when these signals are there, the first that fits."""
+_READ = 1024
 _SMALL_WORDS = """
     a about above after again against all also always am among an and another any anybody anyone anything are as at
     be because been before being below between both but by can cannot could did do does doing down during each
@@ -45,11 +54,12 @@ _SMALL_WORDS = """
 
 class Fused:
     name = "fused"
+    costly = False
 
     def score(self, query: str, candidates: Sequence[Candidate]) -> list[float]:
         if not candidates:
             return []
-        model = _models()[_arms_of(candidates)]
+        model = _models()[model_for(candidates)]
         values = features(query, candidates)
         logits = model.bias + sum(weight * values[name] for name, weight in model.weights.items())
         return [round(float(p), 6) for p in 1 / (1 + np.exp(-np.asarray(logits)))]
@@ -63,67 +73,83 @@ class Model:
 
 @cache
 def _models() -> dict[str, Model]:
-    """One model for each set of arms that may have answered."""
     stored = json.loads((resources.files("carrel.rerankers") / "fused.json").read_text(encoding="utf-8"))
-    return {arms: Model(model["weights"], model["bias"]) for arms, model in stored["models"].items()}
+    return {name: Model(model["weights"], model["bias"]) for name, model in stored["models"].items()}
 
 
-def _arms_of(candidates: Sequence[Candidate]) -> str:
-    """Which of the two text arms said anything: without a feature, the model fitted without it."""
-    named = {arm for candidate in candidates for arm in candidate.fused.arms}
-    if {"vector", "keyword"} <= named:
-        return "both"
-    return "vector" if "vector" in named else "keyword" if "keyword" in named else "neither"
+def model_for(candidates: Sequence[Candidate]) -> str:
+    """Which model: without a signal, the one that was fitted without it."""
+    known = set.intersection(*(set(candidate.signals) for candidate in candidates))
+    return next(name for name, signals in _MODELS if signals <= known)
 
 
 def features(query: str, candidates: Sequence[Candidate]) -> dict[str, Array]:
-    """Each feature's value for every candidate. A candidate an arm did not find counts as the last of its pool.
+    """Each feature's value for every candidate: the signals that all have, and what their words say.
 
-    What is usual is measured on the first candidates only, so that a longer list does not change their scores.
+    `best_…` are the same for all candidates of a question: they say how sure one can be of any, not which is better.
     """
-    similarity = _arm_scores(candidates, "vector")
-    by_words = _arm_scores(candidates, "keyword")
-    return {
-        "similarity": similarity,
-        "similarity_z": _standardised(similarity),
-        "words_z": _standardised(by_words),
-        "coverage": _coverage(query, candidates),
-    }
+    known = set.intersection(*(set(candidate.signals) for candidate in candidates))
+    values = {name: np.array([candidate.signals[name] for candidate in candidates]) for name in known}
+    values |= _covered(query, candidates)
+    values["best_coverage"] = np.full(len(candidates), values["coverage"][:_POOL].max())
+    similarities = [one.signals["similarity"] for one in candidates[:_POOL] if "similarity" in one.signals]
+    if similarities:
+        values["best_similarity"] = np.full(len(candidates), max(similarities))
+    return values
 
 
-def _arm_scores(candidates: Sequence[Candidate], arm: str) -> Array:
-    found = [c.fused.arms[arm].score if arm in c.fused.arms else math.nan for c in candidates]
-    scores = np.array(found, dtype=np.float64)
-    known = scores[:_POOL][~np.isnan(scores[:_POOL])]
-    return np.where(np.isnan(scores), known.min() if len(known) else 0.0, scores)
-
-
-def _standardised(values: Array) -> Array:
-    usual = values[:_POOL]
-    return (values - usual.mean()) / usual.std() if usual.std() > 1e-9 else np.zeros(len(values))
-
-
-def _coverage(query: str, candidates: Sequence[Candidate]) -> Array:
-    """The share of the question's words in the best sentence of each candidate.
+def _covered(query: str, candidates: Sequence[Candidate]) -> dict[str, Array]:
+    """The share of the question's words in the best sentence, in the headings, and how far ahead of its own paper's.
 
     A word weighs more the fewer candidates have it; one that none has weighs most: it is what the library lacks.
     """
+    texts = [_read(one.chunk.heading, one.chunk.text, one.chunk.title) for one in candidates]
+    weights = _weights(query, texts[:_POOL])
+    whole = sum(weights.values()) or 1.0
+    coverage = np.array([max(_weigh(sentence, weights) for sentence in text.sentences) for text in texts]) / whole
+    return {
+        "coverage": coverage,
+        "coverage_ahead": coverage - _of_their_papers(coverage, candidates),
+        "heading": np.array([_weigh(text.heading, weights) for text in texts]) / whole,
+    }
+
+
+def _of_their_papers(values: Array, candidates: Sequence[Candidate]) -> Array:
+    """The mean over the candidates of the same paper: which of its passages is meant, when they are about the same."""
+    _, paper = np.unique([candidate.chunk.paper_id for candidate in candidates], return_inverse=True)
+    means: Array = np.bincount(paper, weights=values) / np.bincount(paper)
+    return means[paper]
+
+
+def _weights(query: str, texts: Sequence[_Read]) -> dict[str, float]:
     everything = dict.fromkeys(words.stems(query))
     asked = [stem for stem in everything if stem not in _small_words()] or list(everything)
-    held = [set(words.stems(f"{c.chunk.heading}\n{c.chunk.text}")) for c in candidates[:_POOL]]
-    frequency = {stem: sum(stem in one for one in held) for stem in asked}
-    weights = {stem: math.log(1 + len(held) / (0.5 + frequency[stem])) for stem in asked}
-    best = [max(_weigh(text, weights) for text in _sentences(c.chunk)) for c in candidates]
-    return np.array(best) / (sum(weights.values()) or 1.0)
+    frequency = {stem: sum(stem in text.stems for text in texts) for stem in asked}
+    return {stem: math.log(1 + len(texts) / (0.5 + frequency[stem])) for stem in asked}
 
 
-def _weigh(text: str, weights: Mapping[str, float]) -> float:
-    present = set(words.stems(text))
+def _weigh(present: frozenset[str], weights: Mapping[str, float]) -> float:
     return sum(weight for stem, weight in weights.items() if stem in present)
 
 
-def _sentences(chunk: Chunk) -> list[str]:
-    return [chunk.text[span.start : span.end] for span in sentences.prose(chunk.text)] or [chunk.title]
+@dataclass(frozen=True)
+class _Read:
+    """The stems of a chunk."""
+
+    heading: frozenset[str]
+    sentences: tuple[frozenset[str], ...]
+    stems: frozenset[str]
+
+
+@lru_cache(maxsize=_READ)
+def _read(heading: str, text: str, title: str) -> _Read:
+    """A search reads its candidates twice, and the next one often some of the same."""
+    spans = sentences.prose(text)
+    parts = [text[span.start : span.end] for span in spans] or [title]
+    stems = tuple(frozenset(words.stems(part)) for part in parts)
+    above = frozenset(words.stems(heading))
+    # What is no prose, code and tables, counts for how common a word is.
+    return _Read(above, stems, above.union(words.stems(text)))
 
 
 @cache

@@ -1,79 +1,111 @@
-"""From a question to passages: arms in parallel, fusion, reranking."""
+"""From a question to passages: arms in parallel, fusion, reranking, and what is shown of it."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from carrel.errors import InvalidInput
+from carrel.queries.parsing import readable
 from carrel.search import ranking
-from carrel.search.asking import ask
+from carrel.search.arranging import PASSAGES, Arranger, Shape
+from carrel.search.finding import DEEPER, EVERY, Found, Pipeline, Request, find
+from carrel.search.paging import digest, open_page
+from carrel.search.understanding import Asked, plain
 from carrel.telemetry import log, timed
 from carrel.types import Mode, SearchResult, Strategy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from carrel.catalogs import Catalog
-    from carrel.rerankers import Reranker
-    from carrel.search.arms import Arm
-    from carrel.settings import Search as Options
-    from carrel.types import Degradation, Filter
+    from carrel.types import Degradation, Filter, Passage
+
+__all__ = ["LONGEST_QUERY", "Pipeline", "check_query", "search", "strategy_of"]
 
 LONGEST_QUERY = 2000
-_EVERY = 2**31
-"""More chunks than any library has."""
+_DEEPEST = 25_600
 _STRATEGIES = {
     frozenset({"vector"}): Strategy.VECTOR_ONLY,
     frozenset({"keyword"}): Strategy.KEYWORD_ONLY,
     frozenset({"graph"}): Strategy.GRAPH_ONLY,
 }
+_NOTHING = Found([], {}, [], is_everything=True)
 
 
-@dataclass(frozen=True)
-class Pipeline:
-    """What a search is made of."""
-
-    arms: Mapping[str, Arm]
-    catalog: Catalog
-    reranker: Reranker | None
-    options: Options
-    matches: Callable[[str, Filter], int] | None = None
-    """How many chunks have any word of a query."""
-
-
-def search(query: str, *, mode: Mode, limit: int, where: Filter, pipeline: Pipeline) -> SearchResult:
+def search(
+    query: str, *, mode: Mode, limit: int | None, where: Filter, pipeline: Pipeline, shape: Shape = PASSAGES
+) -> SearchResult:
     """The passages that best fit a question, with every arm's word on each; all that match when the limit is 0."""
     check_query(query)
-    if limit < 0:
-        raise InvalidInput(f"limit must not be negative, got {limit}", hint="0 means all.")
     timings: dict[str, float] = {}
     with timed(timings, "total"):
-        arms = {name: arm for name, arm in pipeline.arms.items() if mode in (Mode.HYBRID, name)}
-        wanted = max(pipeline.options.candidates, 10 * limit)
-        asked = {name: _EVERY if limit == 0 and name in ("keyword", mode) else wanted for name in arms}
-        rankings, degraded = ask(arms, query, asked, where, pipeline.options.arm_timeout, timings)
-        with timed(timings, "fusion"):
-            fused = ranking.fuse(rankings, pipeline.options)[: wanted if limit else None]
-        with timed(timings, "catalog"):
-            candidates = ranking.candidates(fused, pipeline.catalog.chunks([one.address for one in fused]))
-        with timed(timings, "rerank"):
-            passages = ranking.rerank(query, candidates, pipeline.reranker, degraded)
-    strategy = _strategy(frozenset(rankings), degraded)
-    counts = {name: len(hits) for name, hits in rankings.items()}
-    matched = pipeline.matches(query, where) if pipeline.matches and "keyword" in rankings else None
+        with timed(timings, "understanding"):
+            asked = pipeline.understanding(query, where, mode) if pipeline.understanding else plain(query, where)
+        request = _request(query, asked, mode, limit, where, pipeline, shape)
+        found, results = _enough(request, timings) if asked.where is not None else (_NOTHING, [])
+    shown = [replace(one, rank=rank) for rank, one in enumerate(results[: request.limit or None], start=1)]
+    more = len(results) > len(shown) or (bool(shown) and not found.is_everything)
+    page, arranger = request.arranger.page, request.arranger
+    strategy = _strategy(frozenset(found.rankings or {mode.value}), found.degraded)
+    counts = {name: len(hits) for name, hits in found.rankings.items()}
+    by_words = pipeline.understanding if "keyword" in found.rankings else None
     log("search", logging.INFO, "searched", strategy=strategy.value, hits=counts, milliseconds=timings)
     return SearchResult(
         query=query,
         mode=mode,
         strategy=strategy,
-        passages=tuple(passages[: limit or None]),
-        matched=matched,
-        degraded=tuple(degraded),
+        passages=tuple(shown),
+        matched=by_words.matches(asked) if by_words else None,
+        degraded=tuple(found.degraded),
         timings=timings,
         counts=counts,
+        understood=asked.steps,
+        by_paper=shape.by_paper,
+        next_cursor=page.cursor(arranger.keys(shown), request.limit) if more and request.limit else None,
     )
+
+
+def _request(
+    query: str, asked: Asked, mode: Mode, limit: int | None, where: Filter, pipeline: Pipeline, shape: Shape
+) -> Request:
+    options = pipeline.options
+    diversity = options.diversity if shape.diversity is None else shape.diversity
+    same = digest(query=query, mode=mode, where=shape.chosen_by or where, by_paper=shape.by_paper)
+    page = open_page(shape.cursor, same)
+    wanted = next(size for size in (limit, page.size, options.limit) if size is not None)
+    if wanted < 0:
+        raise InvalidInput(f"limit must not be negative, got {wanted}", hint="0 means all.")
+    # Where everything is wanted, nothing is left out.
+    collapse = options.collapse and wanted > 0
+    vectors = pipeline.meaning.vectors if pipeline.meaning else None
+    arranger = Arranger(shape.by_paper, diversity, collapse, page, pipeline.catalog, vectors)
+    return Request(asked, mode, wanted, asked.where or where, pipeline, arranger)
+
+
+def _enough(request: Request, timings: dict[str, float]) -> tuple[Found, list[Passage]]:
+    """As many results as are needed, if there are: what was found first stays first, however deep it goes on."""
+    ranked: dict[str, Passage] = {}
+    for depth in _depths(request):
+        found = find(request, depth, timings)
+        for passage in found.passages:
+            ranked.setdefault(passage.chunk.address, replace(passage, rank=len(ranked) + 1))
+        with timed(timings, "arrange"):
+            results = request.arranger.arrange(list(ranked.values()), found.degraded)
+        if found.is_everything or (request.limit and len(results) >= request.limit):
+            break
+    return found, results
+
+
+def _depths(request: Request) -> Iterator[int]:
+    """Candidates to look at closely, the first always the same, so that no ranking begins otherwise than another."""
+    depth = request.pipeline.options.shortlist
+    yield depth
+    while request.limit and depth < _DEEPEST:
+        depth *= DEEPER
+        yield depth
+    if not request.limit:
+        yield EVERY
 
 
 def strategy_of(mode: Mode) -> Strategy:
@@ -82,7 +114,7 @@ def strategy_of(mode: Mode) -> Strategy:
 
 
 def check_query(query: str) -> None:
-    if not query.strip():
+    if not readable(query).strip():
         raise InvalidInput("Search query cannot be empty", hint="Give a few words or a question.")
     if len(query) > LONGEST_QUERY:
         raise InvalidInput(
@@ -91,6 +123,6 @@ def check_query(query: str) -> None:
 
 
 def _strategy(used: frozenset[str], degraded: Sequence[Degradation]) -> Strategy:
-    if any(part.arm != "rerank" for part in degraded):
+    if any(part.arm not in ("rerank", "diversity", ranking.FEEDBACK) for part in degraded):
         return Strategy.DEGRADED
     return _STRATEGIES.get(used, Strategy.HYBRID)

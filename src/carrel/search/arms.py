@@ -6,16 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from carrel.errors import IndexNotFound, InvalidInput
+from carrel.search import diagnosing
 from carrel.types import QUOTABLE, Filter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from carrel.embedders import Embedder
     from carrel.graphs import GraphStore
     from carrel.keywords import KeywordIndex
+    from carrel.search.meaning import Meaning
     from carrel.types import Hit
-    from carrel.vectors import VectorStore
 
     Arm: TypeAlias = Callable[[str, int, Filter], list[Hit]]
     """Query, limit, filter → hits, best first."""
@@ -24,7 +24,10 @@ _GRAPH_SEEDS = 5
 _GRAPH_HOPS = 2
 
 
-def vector_arm(embedder: Embedder, vectors: VectorStore) -> Arm:
+def vector_arm(meaning: Meaning, total: Callable[[], int] | None = None) -> Arm:
+    """`total` counts the chunks that there are, embedded or not."""
+    embedder, vectors = meaning.embedder, meaning.vectors
+
     def find(query: str, limit: int, where: Filter) -> list[Hit]:
         if vectors.model != embedder.name:
             raise InvalidInput(
@@ -35,7 +38,11 @@ def vector_arm(embedder: Embedder, vectors: VectorStore) -> Arm:
             raise IndexNotFound("Semantic index not found. Run 'carrel index build' first")
         # A reader's note leads to papers by `semantic`, but proves nothing.
         quotable = where if where.kinds else replace(where, kinds=QUOTABLE)
-        return vectors.search(embedder.embed_query(query), limit=limit, where=quotable)
+        vector = meaning.of_question(query)
+        hits = vectors.search(vector, limit=limit, where=quotable)
+        if not hits:
+            diagnosing.explain_nothing(vector, vectors, limit=limit, where=quotable, total=total)
+        return hits
 
     return find
 

@@ -4,17 +4,41 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, TypeVar
 
 from carrel.errors import CarrelError, InvalidInput, StoreUnavailable
 from carrel.telemetry import log, timed
 from carrel.types import Degradation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from carrel.search.arms import Arm
     from carrel.types import Filter, Hit
+
+Outcome = TypeVar("Outcome")
+
+
+def within(seconds: float, work: Callable[[], Outcome]) -> Outcome:
+    """What some work comes to, if that is not too late; it may go on unheard."""
+    outcomes: list[Outcome] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcomes.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    for error in errors:
+        raise error
+    if not outcomes:
+        raise StoreUnavailable(f"no answer within {seconds:g} s")
+    return outcomes[0]
 
 
 def ask(
@@ -38,8 +62,9 @@ def ask(
     threads = {name: threading.Thread(target=run, args=(name, arm), daemon=True) for name, arm in arms.items()}
     for thread in threads.values():
         thread.start()
+    deadline = time.monotonic() + timeout
     for thread in threads.values():
-        thread.join(timeout)
+        thread.join(max(0.0, deadline - time.monotonic()))
     late = StoreUnavailable(f"no answer within {timeout:g} s")
     return _sort_out({name: outcomes.get(name, late) for name in arms})
 

@@ -5,20 +5,24 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from carrel.errors import InvalidInput
 from carrel.types import EVERYTHING, ChunkKind, Filter, Hit
+from carrel.words import edits
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from carrel.types import Chunk
 
+    Form: TypeAlias = tuple[str, ...]
+    """A word, or several side by side, each with its field."""
+
 _WORD = re.compile(r"[^\W_]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _STEM = 6
+_OTHER_NAME = 0.25
 _ENGLISH = frozenset({"en", ""})
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
 
@@ -26,7 +30,7 @@ _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
 class MemoryKeywords:
     def __init__(self) -> None:
         self._chunks: dict[str, Chunk] = {}
-        self._words: dict[str, Counter[str]] = {}
+        self._words: dict[str, list[str]] = {}
 
     def put(self, chunks: Sequence[Chunk]) -> None:
         self.delete({chunk.paper_id for chunk in chunks})
@@ -38,16 +42,42 @@ class MemoryKeywords:
         for address in [chunk.address for chunk in self._chunks.values() if chunk.paper_id in paper_ids]:
             del self._chunks[address], self._words[address]
 
-    def search(self, text: str, *, limit: int, where: Filter = EVERYTHING) -> list[Hit]:
+    def search(
+        self,
+        text: str,
+        *,
+        limit: int,
+        where: Filter = EVERYTHING,
+        phrases: Sequence[str] = (),
+        also: Sequence[tuple[str, str]] = (),
+    ) -> list[Hit]:
         if limit < 1:
             raise InvalidInput(f"limit must be a positive integer, got {limit}")
-        weights = {word: self._rarity(word) for word in _asked(text)}
-        allowed = [address for address, chunk in self._chunks.items() if where.matches(chunk)]
-        hits = [Hit(address, self._score(address, weights)) for address in allowed]
+        exact = [forms for phrase in phrases if (forms := _phrases(phrase))]
+        asked = {*_asked(text), *(form for forms in exact for form in forms)}
+        weights = {form: self._rarity(form) for form in asked}
+        weights |= {form: _OTHER_NAME * self._rarity(form) for _, other in also for form in _phrases(other) - asked}
+        having = [
+            address
+            for address, chunk in self._chunks.items()
+            if where.matches(chunk) and all(any(self._times(address, form) for form in forms) for forms in exact)
+        ]
+        hits = [Hit(address, self._score(address, weights)) for address in having]
         return sorted((hit for hit in hits if hit.score > 0), key=lambda hit: (-hit.score, hit.address))[:limit]
 
-    def matches(self, text: str, *, where: Filter = EVERYTHING) -> int:
-        return len(self.search(text, limit=max(1, len(self._chunks)), where=where))
+    def matches(self, text: str, *, where: Filter = EVERYTHING, phrases: Sequence[str] = ()) -> int:
+        return len(self.search(text, limit=max(1, len(self._chunks)), where=where, phrases=phrases))
+
+    def frequencies(self, words: Sequence[str]) -> list[int]:
+        return [max((self._having(form) for form in _phrases(word)), default=0) for word in words]
+
+    def near(self, word: str, *, distance: int, beside: str, limit: int) -> list[str]:
+        like = [
+            Hit(address, len(_asked(beside) & {(form,) for form in held}))
+            for address, held in self._words.items()
+            if any(edits(word, other, most=distance) <= distance for other in _words_of(self._chunks[address]))
+        ]
+        return [hit.address for hit in sorted(like, key=lambda hit: -hit.score)[:limit]]
 
     def count(self) -> int:
         return len(self._chunks)
@@ -61,35 +91,52 @@ class MemoryKeywords:
     def close(self) -> None:
         """Nothing is open."""
 
-    def _rarity(self, word: str) -> float:
-        having = sum(word in words for words in self._words.values())
+    def _rarity(self, form: Form) -> float:
+        """Of a phrase: the mean of its words', so that it counts as one."""
+        return sum(self._rarity_of(self._having((word,))) for word in form) / len(form)
+
+    def _rarity_of(self, having: int) -> float:
         return math.log(1 + (len(self._words) - having + 0.5) / (having + 0.5))
 
-    def _score(self, address: str, weights: dict[str, float]) -> float:
+    def _having(self, form: Form) -> int:
+        return sum(self._times(address, form) > 0 for address in self._words)
+
+    def _times(self, address: str, form: Form) -> int:
+        """How often these words stand side by side in a chunk."""
+        held = self._words[address]
+        return sum(tuple(held[start : start + len(form)]) == form for start in range(len(held) - len(form) + 1))
+
+    def _score(self, address: str, weights: dict[Form, float]) -> float:
         """BM25."""
-        words = self._words[address]
-        average = sum(held.total() for held in self._words.values()) / len(self._words)
-        norm = _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * words.total() / (average or 1))
-        shares = (
-            weight * words[word] * (_SATURATION + 1) / (words[word] + norm)
-            for word, weight in weights.items()
-            if word in words
-        )
+        average = sum(map(len, self._words.values())) / len(self._words)
+        norm = _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * len(self._words[address]) / (average or 1))
+        times = {form: self._times(address, form) for form in weights}
+        shares = (weights[form] * tf * (_SATURATION + 1) / (tf + norm) for form, tf in times.items())
         return round(sum(shares), 4)
 
 
-def _indexed(chunk: Chunk) -> Counter[str]:
+def _indexed(chunk: Chunk) -> list[str]:
     """The words a chunk is found by, each with the field it stands in."""
     words = _split(chunk.embedded_text)
     english = chunk.language in _ENGLISH
     names = _split(" ".join(chunk.authors))
     notes = _split(" ".join((chunk.note, *chunk.tags))) if chunk.kind == ChunkKind.ABSTRACT else []
-    return Counter([*map(_stemmed if english else _plain, words), *map(_name, names), *map(_stemmed, notes)])
+    return [*map(_stemmed if english else _plain, words), *map(_name, names), *map(_stemmed, notes)]
 
 
-def _asked(text: str) -> set[str]:
+def _asked(text: str) -> set[Form]:
     """Each word of a query, in every field it may stand in."""
-    return {form(word) for word in _split(text) for form in (_stemmed, _plain, _name)}
+    return {(form(word),) for word in _split(text) for form in (_stemmed, _plain, _name)}
+
+
+def _phrases(text: str) -> set[Form]:
+    """The words of a text in order, in every field they may stand in."""
+    words = _split(text)
+    return {tuple(map(form, words)) for form in (_stemmed, _plain, _name)} if words else set()
+
+
+def _words_of(chunk: Chunk) -> list[str]:
+    return _split(" ".join((chunk.embedded_text, *chunk.authors)))
 
 
 def _split(text: str) -> list[str]:

@@ -43,6 +43,9 @@ class MemoryVectors:
     def get(self, address: str) -> Vector | None:
         return self._rows[address][1] if address in self._rows else None
 
+    def many(self, addresses: Collection[str]) -> dict[str, Vector]:
+        return {address: self._rows[address][1].copy() for address in addresses if address in self._rows}
+
     def count(self) -> int:
         return len(self._rows)
 

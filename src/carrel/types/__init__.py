@@ -69,6 +69,8 @@ from carrel.types.search import (
     Mode,
     Passage,
     SearchResult,
+    Step,
+    StepKind,
     Strategy,
 )
 
@@ -122,6 +124,8 @@ __all__ = [
     "SearchResult",
     "Span",
     "Statement",
+    "Step",
+    "StepKind",
     "Strategy",
     "Subgraph",
     "TokenEvent",

@@ -90,6 +90,8 @@ class Fused:
     address: str
     score: float
     arms: Mapping[str, ArmScore]
+    shares: Mapping[str, float] = field(default_factory=dict)
+    """What each arm gave to the score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,8 @@ class Candidate:
 
     chunk: Chunk
     fused: Fused
+    signals: Mapping[str, float] = field(default_factory=dict)
+    """What is known of it by now, by name: whatever could not be told is not among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +111,15 @@ class Passage:
     rank: int
     chunk: Chunk
     score: float
-    """The reranker's probability, or the fusion score when there was no reranker."""
+    """The reranker's probability, or the fusion score of a passage that no reranker has scored."""
     fused: Fused
     probability: float | None = None
+    signals: Mapping[str, float] = field(default_factory=dict)
+    """What the reranker went by."""
+    duplicates: tuple[str, ...] = ()
+    """Addresses of the passages that say the same and are not shown for that."""
+    others: tuple[Passage, ...] = ()
+    """By paper: what else was found of this one, best first."""
 
     def as_dict(self) -> dict[str, Any]:
         chunk = self.chunk
@@ -125,8 +135,16 @@ class Passage:
             "section_path": list(chunk.section_path),
             "arms": {name: asdict(arm) for name, arm in self.fused.arms.items()},
             "fusion_score": self.fused.score,
+            "fusion_shares": dict(self.fused.shares),
+            "signals": dict(self.signals),
             "probability": self.probability,
+            "duplicates": list(self.duplicates),
         }
+
+    def paper_as_dict(self) -> dict[str, Any]:
+        """Standing for its paper: with the others, which have ranks of no list that is shown."""
+        others = [{name: value for name, value in one.as_dict().items() if name != "rank"} for one in self.others]
+        return {**self.as_dict(), "passages": others}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +153,30 @@ class Degradation:
 
     arm: str
     reason: str
+
+
+class StepKind(StrEnum):
+    """What can be recognised in a query."""
+
+    LANGUAGE = "language"
+    FIELD = "field"
+    PHRASE = "phrase"
+    SPELLING = "spelling"
+    ACRONYM = "acronym"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something that was recognised in a query, and what was made of it."""
+
+    kind: StepKind
+    found: str
+    taken: str
+    is_told: bool = False
+    """Whether it may surprise, so that a reader should hear of it unasked."""
+
+    def as_dict(self) -> dict[str, str]:
+        return {"kind": self.kind.value, "from": self.found, "to": self.taken}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +191,13 @@ class SearchResult:
     counts: Mapping[str, int] = field(default_factory=dict)
     """Candidates by arm."""
     matched: int | None = None
-    """How many passages there are with any word of the query; None when words were not searched."""
+    """How many passages there are with any word of the query, or all its phrases; None when words were not searched."""
+    understood: tuple[Step, ...] = ()
+    """What was recognised in the query."""
+    by_paper: bool = False
+    """Whether each passage stands for its paper, with the `others` that were found of it."""
+    next_cursor: str | None = None
+    """Leads to the next page; None when there is none."""
 
     @property
     def rerank_degraded(self) -> bool:
@@ -161,9 +209,13 @@ class SearchResult:
             "mode": self.mode.value,
             "strategy": self.strategy.value,
             "degraded": [asdict(part) for part in self.degraded],
-            "results": [passage.as_dict() for passage in self.passages],
+            "rerank_degraded": self.rerank_degraded,
+            "results": [one.paper_as_dict() if self.by_paper else one.as_dict() for one in self.passages],
             "total": len(self.passages),
             "matched": self.matched,
+            "understood": [step.as_dict() for step in self.understood],
+            "by_paper": self.by_paper,
+            "next_cursor": self.next_cursor,
             "timings": dict(self.timings),
             "counts": dict(self.counts),
         }

@@ -40,6 +40,10 @@ class VectorStore(Protocol):
         """The vector stored at an address."""
         ...
 
+    def many(self, addresses: Collection[str]) -> dict[str, Vector]:
+        """The vectors stored at these addresses; what is not held is not among them."""
+        ...
+
     def count(self) -> int: ...
 
     def addresses(self) -> set[str]:

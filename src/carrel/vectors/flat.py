@@ -103,12 +103,16 @@ class FlatVectors:
         return sorted(hits, key=lambda hit: (-hit.score, hit.address))[:limit]
 
     def get(self, address: str) -> Vector | None:
+        return self.many([address]).get(address)
+
+    def many(self, addresses: Collection[str]) -> dict[str, Vector]:
         self._refresh()
-        for live in self._live:
-            row = live.segment.row_of(address)
-            if row is not None and live.alive[row]:
-                return np.array(live.segment.vectors[row])
-        return None
+        return {
+            address: np.array(live.segment.vectors[row])
+            for live in self._live
+            for address, row in live.segment.rows_at(addresses)
+            if live.alive[row]
+        }
 
     def count(self) -> int:
         self._refresh()

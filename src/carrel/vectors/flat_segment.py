@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from carrel.files import flush, new_directory
 from carrel.types import ANY_YEAR, Filter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -50,16 +51,17 @@ class Segment:
         start = int(self.address_ends[row - 1]) if row else 0
         return self.address_bytes[start : int(self.address_ends[row])].tobytes().decode()
 
-    def row_of(self, address: str) -> int | None:
-        """Where an address stands: found among the bytes, and begun and ended there."""
-        everything, wanted = self.address_bytes.tobytes(), address.encode("utf-8", "replace")
-        start = everything.find(wanted)
-        while start >= 0:
-            row = int(np.searchsorted(self.address_ends, start + len(wanted)))
-            if row < len(self) and self.address(row) == address:
-                return row
-            start = everything.find(wanted, start + 1)
-        return None
+    def rows_at(self, addresses: Collection[str]) -> Iterator[tuple[str, int]]:
+        """The rows of those addresses that stand here."""
+        for address in addresses:
+            if (row := self._rows_by_address.get(address.encode("utf-8", "replace"))) is not None:
+                yield address, row
+
+    @cached_property
+    def _rows_by_address(self) -> dict[bytes, int]:
+        """Made by the first that asks: 30 ms for 100,000 rows."""
+        spelt, ends = self.address_bytes.tobytes(), self.address_ends.tolist()
+        return {spelt[start:end]: row for row, (start, end) in enumerate(zip([0, *ends], ends, strict=False))}
 
     def similarities(self, vector: Vector) -> Vector:
         # The matrix product wakes a thread on every core, and waits for it when the core is busy: 16 ms at 10,000 rows

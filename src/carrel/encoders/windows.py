@@ -1,4 +1,4 @@
-"""Texts of any length through a model of a fixed one: windows, batches, and the mean of the windows."""
+"""Texts of any length through a model of a fixed one: windows and batches of them."""
 
 from __future__ import annotations
 
@@ -36,11 +36,24 @@ def embed_in_windows(
 
     cut = [split(text, size=size, overlap=overlap) for text in texts]
     windows = [window for windows in cut for window in windows]
-    batches = list(equal_batches([len(window) for window in windows], batch_tokens))
-    vectors = _encode_batches(windows, batches, encode, threads)
+    vectors = encode_windows(windows, encode, batch_tokens=batch_tokens, threads=threads)
     weights = np.array([max(1, len(window)) for window in windows], dtype=np.float32)[:, np.newaxis]
     first = list(accumulate(map(len, cut), initial=0))[:-1]
     return unit_rows(np.add.reduceat(unit_rows(vectors) * weights, first, axis=0))
+
+
+def encode_windows(
+    windows: Sequence[Tokens], encode: Callable[[Tokens], Matrix], *, batch_tokens: int, threads: int
+) -> Matrix:
+    """One row for each window, in their order; `encode` gets equally long ones."""
+    import numpy as np
+
+    batches = list(equal_batches([len(window) for window in windows], batch_tokens))
+    with ThreadPoolExecutor(threads) as pool:
+        encoded = list(pool.map(encode, (np.stack([windows[at] for at in batch]) for batch in batches)))
+    rows = np.empty((len(windows), encoded[0].shape[1]), dtype=np.float32)
+    rows[[at for batch in batches for at in batch]] = np.concatenate(encoded)
+    return rows
 
 
 def split(tokens: Tokens, *, size: int, overlap: int) -> list[Tokens]:
@@ -73,15 +86,3 @@ def unit_rows(rows: Matrix) -> Matrix:
 
     unit: Matrix = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return unit
-
-
-def _encode_batches(
-    windows: Sequence[Tokens], batches: Sequence[list[int]], encode: Callable[[Tokens], Matrix], threads: int
-) -> Matrix:
-    import numpy as np
-
-    with ThreadPoolExecutor(threads) as pool:
-        encoded = list(pool.map(encode, (np.stack([windows[at] for at in batch]) for batch in batches)))
-    vectors = np.empty((len(windows), encoded[0].shape[1]), dtype=np.float32)
-    vectors[[at for batch in batches for at in batch]] = np.concatenate(encoded)
-    return vectors

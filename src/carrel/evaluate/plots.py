@@ -1,0 +1,108 @@
+"""Small pictures of figures, as SVG."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_FIRST, _OTHER, _READ, _INK, _FAINT = "#0072b2", "#8fb8d6", "#c8c8c8", "#222222", "#dddddd"
+_ROW, _LABELS, _WIDTH, _MARGIN = 26, 240, 400, 60
+_SIDE = 300
+
+
+class Bar(NamedTuple):
+    label: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    """Where its whisker begins and ends, if it has one."""
+    measured: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Predictions of about one probability, and how many of them came true."""
+
+    predicted: float
+    observed: float
+    count: int
+
+
+def bars(title: str, shown: Sequence[Bar]) -> str:
+    """Values from 0 to 1 as bars with whiskers, the first one stressed."""
+    height = _MARGIN + _ROW * len(shown) + 30
+    parts = [_text(_LABELS, 24, title, size=14, anchor="start"), *_scale(_LABELS, _WIDTH, _MARGIN - 20, height - 24)]
+    for number, bar in enumerate(shown):
+        parts += _bar(bar, _MARGIN - 10 + _ROW * number, first=number == 0)
+    return _svg(_LABELS + _WIDTH + 80, height, parts)
+
+
+def reliability(bins: Sequence[Bin]) -> str:
+    """How often predictions came true beside how often they said they would; on the line they kept their word.
+
+    A dot's area is the share of predictions that it stands for.
+    """
+    left, top = 60, 40
+    middle = top + _SIDE / 2
+    most = max((one.count for one in bins), default=1) or 1
+    parts = [_text(left, 24, "reliability", size=14, anchor="start"), *_scale(left, _SIDE, top, top + _SIDE)]
+    parts += [
+        *_levels(left, left + _SIDE, top, _SIDE),
+        f'<rect x="{left}" y="{top}" width="{_SIDE}" height="{_SIDE}" fill="none" stroke="{_INK}"/>',
+        f'<line x1="{left}" y1="{top + _SIDE}" x2="{left + _SIDE}" y2="{top}" stroke="{_INK}" stroke-dasharray="4"/>',
+        _text(left + _SIDE / 2, top + _SIDE + 36, "predicted", anchor="middle"),
+        f'<g transform="rotate(-90 20 {middle:g})">{_text(20, middle, "observed", anchor="middle")}</g>',
+    ]
+    for one in bins:
+        x, y = left + _SIDE * one.predicted, top + _SIDE * (1 - one.observed)
+        radius = 2 + 10 * (one.count / most) ** 0.5
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{_FIRST}" fill-opacity="0.7"/>')
+    return _svg(left + _SIDE + 40, top + _SIDE + 50, parts)
+
+
+def _bar(bar: Bar, top: float, *, first: bool) -> list[str]:
+    colour = _READ if not bar.measured else _FIRST if first else _OTHER
+    middle, value = top + 9, max(0.0, min(1.0, bar.value))
+    parts = [
+        _text(_LABELS - 8, middle + 4, bar.label, anchor="end"),
+        f'<rect x="{_LABELS}" y="{top}" width="{_WIDTH * value:.1f}" height="18" fill="{colour}"/>',
+        _text(_LABELS + _WIDTH + 8, middle + 4, f"{bar.value:.3f}", anchor="start"),
+    ]
+    if bar.low is not None and bar.high is not None:
+        low, high = _LABELS + _WIDTH * bar.low, _LABELS + _WIDTH * bar.high
+        path = f"M{low:.1f} {middle - 4}v8M{low:.1f} {middle}H{high:.1f}M{high:.1f} {middle - 4}v8"
+        parts.append(f'<path d="{path}" stroke="{_INK}" fill="none"/>')
+    return parts
+
+
+def _scale(left: float, width: float, top: float, bottom: float) -> list[str]:
+    parts = []
+    for step in range(6):
+        x = left + width * step / 5
+        parts.append(f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}" stroke="{_FAINT}"/>')
+        parts.append(_text(x, bottom + 16, f"{step / 5:.1f}", anchor="middle"))
+    return parts
+
+
+def _levels(left: float, right: float, top: float, height: float) -> list[str]:
+    parts = []
+    for step in range(6):
+        y = top + height * (1 - step / 5)
+        parts.append(f'<line x1="{left}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}" stroke="{_FAINT}"/>')
+        parts.append(_text(left - 6, y + 4, f"{step / 5:.1f}", anchor="end"))
+    return parts
+
+
+def _text(x: float, y: float, text: str, *, anchor: str, size: int = 12) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{_INK}">{escape(text)}</text>'
+    )
+
+
+def _svg(width: float, height: float, parts: Iterable[str]) -> str:
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" font-family="sans-serif">'
+    return "\n".join([head, f'<rect width="{width:g}" height="{height:g}" fill="white"/>', *parts, "</svg>", ""])

@@ -1,0 +1,177 @@
+"""One look at the library: the arms, their fusion, a second round drawn to the first's best, the reranking."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from carrel.errors import CarrelError
+from carrel.rerankers import is_costly
+from carrel.search import grouping, listing, ranking
+from carrel.search.asking import ask
+from carrel.search.reranking import Bounds
+from carrel.settings import Rerank
+from carrel.telemetry import log, timed
+from carrel.types import Degradation, Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from carrel.catalogs import Catalog
+    from carrel.rerankers import Reranker
+    from carrel.search.arms import Arm
+    from carrel.search.arranging import Arranger
+    from carrel.search.meaning import Meaning, Near
+    from carrel.search.understanding import Asked, Understanding
+    from carrel.settings import Search as Options
+    from carrel.types import Filter, Fused, Hit, Passage
+
+EVERY = 2**31
+"""More chunks than any library has."""
+DEEPER = 4
+"""How many times as many candidates are looked at when the first do not suffice."""
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """What a search is made of."""
+
+    arms: Mapping[str, Arm]
+    catalog: Catalog
+    reranker: Reranker | None
+    options: Options
+    understanding: Understanding | None = None
+    """None takes queries as they stand."""
+    rerank: Rerank = field(default_factory=Rerank)
+    meaning: Meaning | None = None
+    """Where the vectors are; without them there is no second round, and no telling how much two passages are alike."""
+
+    def bounds(self, limit: int) -> Bounds:
+        """A lower limit than usual chooses from as many candidates, so that it gives the first of the usual ones."""
+        return Bounds(self.rerank.overfetch * max(limit, self.options.limit), self.rerank.timeout)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A search with all that was left open decided."""
+
+    asked: Asked
+    mode: Mode
+    limit: int
+    where: Filter
+    pipeline: Pipeline
+    arranger: Arranger
+
+    @property
+    def needed(self) -> int:
+        """Results that a ranking must have, for this page and those before it."""
+        return self.limit + len(self.arranger.page.shown)
+
+
+@dataclass(frozen=True)
+class Found:
+    passages: Sequence[Passage]
+    rankings: Mapping[str, Sequence[Hit]]
+    degraded: list[Degradation]
+    is_everything: bool
+    """Whether a deeper look would find no more."""
+
+
+def find(request: Request, depth: int, timings: dict[str, float]) -> Found:
+    """The best of what the arms name, as many of them looked at closely as the depth says."""
+    asked, pipeline = request.asked, request.pipeline
+    if pipeline.understanding and not asked.text:
+        return _listed(request, pipeline.understanding.listing_arm(), depth)
+    arms = {name: arm for name, arm in _arms(request).items() if request.mode in (Mode.HYBRID, name)}
+    limits = {name: _wanted(name, request, depth) for name in arms}
+    rankings, degraded = ask(arms, asked.text, limits, request.where, pipeline.options.arm_timeout, timings)
+    passages, named = _Rounds(request, depth, degraded, timings).passages(rankings)
+    is_everything = len(passages) == named and all(len(hits) < limits[name] for name, hits in rankings.items())
+    return Found(asked.lifted(passages), rankings, [*asked.degraded, *degraded], is_everything)
+
+
+def _wanted(arm: str, request: Request, depth: int) -> int:
+    """What an arm is asked for. Everything is similar to a question: only words can be had to the last."""
+    usual = request.pipeline.options.candidates
+    if depth == EVERY:
+        return EVERY if arm in ("keyword", request.mode) else usual
+    return max(usual, depth)
+
+
+def _arms(request: Request) -> Mapping[str, Arm]:
+    arms, understanding = request.pipeline.arms, request.pipeline.understanding
+    if understanding and request.asked.is_worded and "keyword" in arms:
+        return {**arms, "keyword": understanding.keyword_arm(request.asked)}
+    return arms
+
+
+def _listed(request: Request, find: Arm, depth: int) -> Found:
+    """The papers themselves, when a query names nothing else; no other arm has a say in that."""
+    hits = find("", depth, request.where)
+    passages = listing.unscored(hits, request.pipeline.catalog)
+    return Found(passages, {}, [*request.asked.degraded], is_everything=len(hits) < depth)
+
+
+@dataclass(frozen=True)
+class _Rounds:
+    """From rankings to passages, twice: the best of the first round say more of what is meant than the question."""
+
+    request: Request
+    depth: int
+    degraded: list[Degradation]
+    timings: dict[str, float]
+
+    def passages(self, rankings: Mapping[str, Sequence[Hit]]) -> tuple[list[Passage], int]:
+        """Those looked at closely, best first, and how many there were to choose from."""
+        options, reranker = self.request.pipeline.options, self.request.pipeline.reranker
+        with timed(self.timings, "fusion"):
+            fused = ranking.fuse(rankings, options)
+        near = self._near(rankings, fused[: options.candidates])
+        if near is None or not near.passages or not options.feedback or len(rankings) == 1:
+            return self._looked_at(fused, rankings, near, reranker), len(fused)
+        quick = None if reranker and is_costly(reranker) else reranker
+        draft = self._looked_at(fused, rankings, near, quick)
+        with timed(self.timings, "feedback"):
+            hits = near.drawn_to(draft[: options.feedback], weight=options.feedback_weight)
+            again = {**rankings, ranking.FEEDBACK: hits}
+            fused = ranking.fuse(again, options)
+        return self._looked_at(fused, again, near, reranker), len(fused)
+
+    def _near(self, rankings: Mapping[str, Sequence[Hit]], fused: Sequence[Fused]) -> Near | None:
+        """The vectors of the question and of what was named, where there are any."""
+        meaning = self.request.pipeline.meaning
+        if meaning is None or "vector" not in rankings:
+            return None
+        with timed(self.timings, "feedback"):
+            try:
+                return meaning.near(self.request.asked.text, [one.address for one in fused])
+            except CarrelError as error:
+                log("search", logging.WARNING, "no second round", reason=error.message)
+                self.degraded.append(Degradation(ranking.FEEDBACK, error.message))
+                return None
+
+    def _looked_at(
+        self,
+        fused: Sequence[Fused],
+        rankings: Mapping[str, Sequence[Hit]],
+        near: Near | None,
+        reranker: Reranker | None,
+    ) -> list[Passage]:
+        request, options = self.request, self.request.pipeline.options
+        chosen = self._chosen(fused)
+        with timed(self.timings, "catalog"):
+            chunks = request.pipeline.catalog.chunks([one.address for one in chosen])
+            known = ranking.signals(rankings, near.similarities if near else {}, options)
+            candidates = ranking.candidates(chosen, chunks, known)
+        with timed(self.timings, "rerank"):
+            bounds = request.pipeline.bounds(request.needed)
+            return ranking.rerank(request.asked.text, candidates, reranker, bounds, self.degraded)
+
+    def _chosen(self, fused: Sequence[Fused]) -> Sequence[Fused]:
+        """Those that are worth a closer look."""
+        request, shortlist = self.request, self.request.pipeline.options.shortlist
+        if not request.arranger.by_paper or self.depth in (shortlist, EVERY):
+            return fused[: self.depth]
+        few = DEEPER * shortlist + grouping.PER_PAPER * request.needed
+        return list(grouping.thinned(fused))[:few]

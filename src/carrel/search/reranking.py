@@ -1,0 +1,67 @@
+"""A reranker at work: on no more than it can take, in no more than its time, and believed only if it makes sense."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from carrel.errors import CarrelError
+from carrel.rerankers import is_costly
+from carrel.rerankers.models import too_slow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from carrel.rerankers import Reranker
+    from carrel.types import Candidate
+
+    Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What is asked of a costly reranker; others score every candidate and are waited for."""
+
+    candidates: int
+    seconds: float
+
+
+def score(query: str, candidates: Sequence[Candidate], reranker: Reranker, bounds: Bounds) -> list[float]:
+    """A probability for each of the first candidates. Whatever keeps a reranker from giving them is a CarrelError."""
+    first = candidates[: bounds.candidates] if is_costly(reranker) else candidates
+    try:
+        given = [float(one) for one in _answer(query, first, reranker, bounds.seconds)]
+    except CarrelError:
+        raise
+    except Exception as error:  # A reranker may be anybody's; the search does not fall with it.
+        raise CarrelError(f"the reranker {reranker.name!r} failed: {type(error).__name__}: {error}") from error
+    if len(given) != len(first):
+        raise CarrelError(f"the reranker {reranker.name!r} gave {len(given)} scores for {len(first)} candidates")
+    if wrong := [one for one in given if not 0 <= one <= 1]:
+        raise CarrelError(f"the reranker {reranker.name!r} gave {wrong[0]!r}, which is no probability")
+    return given
+
+
+def _answer(query: str, candidates: Sequence[Candidate], reranker: Reranker, seconds: float) -> Sequence[float]:
+    if not is_costly(reranker):
+        return reranker.score(query, candidates)
+    try:
+        return _within(seconds, lambda: reranker.score(query, candidates))
+    except TimeoutError as error:
+        raise too_slow(reranker.name, seconds) from error
+
+
+def _within(seconds: float, work: Callable[[], Result]) -> Result:
+    """What the work comes to, unless it is late; then it ends unheard."""
+    promised: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            promised.set_result(work())
+        except BaseException as error:
+            promised.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return promised.result(seconds)
