@@ -3,8 +3,8 @@
     python -m benchmarks.fit_fused ../shared/data/retrieval [--write]
 
 Two things are told apart. In which order candidates come is a weighted sum of a few features (`ORDER`), in steps of a
-coarse grid. How sure one can be of a candidate is a logistic curve over that sum and over the best similarity and
-coverage that any candidate of the question has; slope, bias and those two weights are fitted here.
+coarse grid. How sure one can be of a candidate is a logistic curve over that sum and over the best similarity that
+any candidate of the question has; slope, bias and that weight are fitted here.
 
 Fitted on: scifact's train claims, pubmedqa_train, covidqa_dev (passages of full texts), hotpot100, musique100.
 Held out: scifact's test claims, cranfield, vaswani, cp_algorithms. Every question is asked twice: of the collection,
@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import collections
-from carrel.evaluate import plots
 from carrel.evaluate.metrics import ndcg
 from carrel.rerankers.fused import Fused, features
 from carrel.types import Mode
@@ -37,13 +36,12 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 _TEXT = {"coverage": 1.0, "coverage_ahead": 2.0, "heading": 2.0}
 ORDER: dict[str, dict[str, float]] = {
-    "second": {"feedback_z": 1.0, "words_z": 0.3, **_TEXT},
+    "second": {"feedback_z": 1.0, "words_z": 0.2, **_TEXT},
     "first": {"similarity_z": 1.0, "words_z": 0.5, **_TEXT},
     "vector": {"similarity_z": 1.0, **_TEXT},
     "keyword": {"words_z": 1.0, **_TEXT},
     "neither": _TEXT,
 }
-SURE = ("best_similarity", "best_coverage")
 FITTED = ("scifact_train", "pubmedqa_train", "covidqa_dev", "hotpot100", "musique100")
 HELD_OUT = ("scifact", "cranfield", "vaswani", "cp_algorithms")
 RIDGE = 1e-4
@@ -119,7 +117,8 @@ def _pool(
 
 
 def sure_of(model: str) -> tuple[str, ...]:
-    return SURE if model in ("second", "first", "vector") else SURE[1:]
+    """What says how sure one can be of any candidate of a question."""
+    return ("best_similarity",) if model in ("second", "first", "vector") else ()
 
 
 def fit(groups: Sequence[Sequence[Pool]]) -> Array:

@@ -322,6 +322,13 @@ def test_a_line_without_end_is_not_read_to_its_end(tmp_path: Path, monkeypatch: 
         collections.read(folder_with(tmp_path, corpus_jsonl="x" * 51))
 
 
+def test_a_remark_gives_a_terminal_nothing_to_obey(tmp_path: Path) -> None:
+    read = collections.read(folder_with(tmp_path, qrels_tsv=f"{QRELS}\x1b[31mred\td1\t1\n{'q' * 200}\td1\t1\n"))
+    assert remarks(read)[1] == (
+        f"judgements of qrels.tsv for queries that are not there, left out: 2 (\ufffd[31mred; {'q' * 120}…)"
+    )
+
+
 @pytest.mark.parametrize("part", ["../train", "", "a/b", "a b"])
 def test_a_part_is_a_word(tmp_path: Path, part: str) -> None:
     with pytest.raises(InvalidInput, match="is not a part's name"):
@@ -370,6 +377,7 @@ BASELINES = (
     "# bm25s 0.3, method lucene\n"
     "collection\tdocs\tqueries\tnDCG@10\tR@100\tMAP@100\n"
     "tiny\t3\t2\t0.5\t1.0\tunknown\n"
+    "tiny\t3\t2\tnan\t1.0\t0.5\n"
     "tiny\t4\t2\t0.6\t1.0\t0.5\n"
     "# a comment\n"
 )
@@ -470,11 +478,17 @@ def scored(name: str, *values: float, **changed: Any) -> Scored:
 def test_a_saved_report_compares_as_the_one_that_was_saved(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     path.write_text(json.dumps(report().as_dict(with_scores=True)))
-    assert reports.load(path) == replace(report().scored, name=str(path))
+    assert reports.load(path) == replace(report().scored(report().rows[0]), name=str(path))
+
+
+def saved(score: Any) -> str:
+    told = {"collection": "c", "fingerprint": "f", "scores": {"hybrid": {"q": dict.fromkeys(metrics.METRICS, score)}}}
+    return json.dumps(told)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"scores": {}}', '{"scores": {"a": {"q": {}}}}', "[" * 100_000, "\x00"]
+    "text",
+    ["", "[]", "{}", '{"scores": {}}', "[" * 100_000, "\x00", saved(float("nan")), saved("1"), saved(2), saved([])],
 )
 def test_what_is_no_report_is_not_taken_for_one(tmp_path: Path, text: str) -> None:
     path = tmp_path / "report.json"

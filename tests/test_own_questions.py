@@ -76,6 +76,7 @@ def test_a_definition_is_a_term_and_what_is_said_of_it(sentence: str, term: str,
         "The exclusion criteria were defined as follows: studies of serum and of other fluids alone.",
         "The force is a vector that equals $F = m a$ wherever the mass is constant in time.",
         "There are a number of reasons that make this the better of the two choices.",
+        "Entailment is a challenging task that has gained much attention in the last years.",
         "Red lines are the regions that differ between both of the groups of patients.",
         "X is a Y that is.",
         "is are was defined as refers to is a that which",
@@ -242,6 +243,7 @@ def test_kinds_get_equal_shares_as_far_as_they_reach(sizes: dict[Kind, int], cou
     got = {kind: sum(one.kind == kind for one in drawn) for kind in sizes}
     for kind, size in sizes.items():
         assert got[kind] == size or got[kind] >= count // len(sizes)
+    assert len(drawn) == min(count, sum(sizes.values()))
 
 
 def test_one_question_of_each_paper_comes_before_a_second_of_any() -> None:

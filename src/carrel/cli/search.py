@@ -147,7 +147,8 @@ def _show_figures(found: FiguresFound, *, explain: bool, as_json: bool) -> None:
     for finding in found.figures:
         print_finding(finding)
         if explain:
-            click.echo(f"   {faint(_ledger(finding.passage))}")
+            for line in ledger(finding.passage):
+                click.echo(f"   {faint(line)}")
     if explain:
         _print_ways(found.result)
 
@@ -183,6 +184,8 @@ def _print_ways(result: SearchResult) -> None:
     """What was made of the query, and where the time went."""
     for step in result.understood:
         click.echo(faint(f"{step.kind.value} {f'{step.found} → ' if step.found else ''}{step.taken}"))
+    if chosen := result.where.as_dict():
+        click.echo(faint("filters " + " · ".join(f"{name} {value}" for name, value in chosen.items())))
     stages = ", ".join(f"{stage} {milliseconds:.1f} ms" for stage, milliseconds in result.timings.items())
     click.echo(faint(f"strategy {result.strategy.value}; {stages}"))
 
@@ -201,7 +204,8 @@ def _print_passage(passage: Passage, around: Mapping[str, Around], *, explain: b
     if passage.duplicates:
         click.echo(f"   {faint('the same')}: {faint(', '.join(passage.duplicates))}")
     if explain:
-        click.echo(f"   {faint(_ledger(passage))}")
+        for line in ledger(passage):
+            click.echo(f"   {faint(line)}")
 
 
 def _print_end(result: SearchResult) -> None:
@@ -213,8 +217,10 @@ def _print_end(result: SearchResult) -> None:
         click.echo(f"The next page: the same search with --cursor {result.next_cursor}", err=True)
 
 
-def _ledger(passage: Passage) -> str:
-    """What each stage said of a passage."""
-    arms = [f"{name} #{arm.rank} {arm.score:.3f}" for name, arm in sorted(passage.fused.arms.items())]
+def ledger(passage: Passage) -> Iterator[str]:
+    """What each stage said of a passage, a line each."""
+    fused = passage.fused
+    yield "found by " + " · ".join(f"{name} #{arm.rank} {arm.score:.3f}" for name, arm in fused.arms.items())
+    yield f"fusion {fused.score:.4f}" + "".join(f" · {name} +{share:.4f}" for name, share in fused.shares.items())
     reranked = "not reranked" if passage.probability is None else f"rerank {passage.probability:.3f}"
-    return " · ".join([*arms, f"fusion {passage.fused.score:.4f}", reranked])
+    yield reranked + "".join(f" · {name} {value:.3f}" for name, value in passage.signals.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from carrel.evaluate import lines
@@ -40,13 +41,16 @@ def _read(path: Path, collection: str, documents: int, queries: int) -> Iterator
     system = text[0].lstrip("# ").split()[0] if text and text[0].startswith("#") else "baseline"
     for record in csv.DictReader((line for line in text if not line.startswith("#")), delimiter="\t"):
         size = (record.get("docs"), record.get("queries"))
-        metrics = {ours: value for theirs, ours in _COLUMNS.items() if (value := _number(record.get(theirs)))}
+        metrics = {
+            ours: value for theirs, ours in _COLUMNS.items() if (value := _number(record.get(theirs))) is not None
+        }
         if record.get("collection") == collection and size == (str(documents), str(queries)) and "ndcg@10" in metrics:
             yield Published(f"{system} (published)", metrics)
 
 
 def _number(text: str | None) -> float | None:
     try:
-        return float(text or "")
+        value = float(text or "")
     except ValueError:
         return None
+    return value if isfinite(value) else None

@@ -115,6 +115,6 @@ class CalibrationReport:
         return plots.reliability(self.bins)
 
     def _named(self, one: Coverage) -> str:
-        notes = {self.present: "present", self.calibration.threshold: "fitted"}
-        note = notes.get(one.threshold)
-        return f"{one.threshold:g} ({note})" if note else f"{one.threshold:g}"
+        notes = {"present": self.present, "fitted": self.calibration.threshold}
+        told = ", ".join(note for note, threshold in notes.items() if threshold == one.threshold)
+        return f"{one.threshold:g} ({told})" if told else f"{one.threshold:g}"

@@ -19,6 +19,8 @@ MOST_CITED = 3
 """Works in one sentence: of more, each is responsible for too little of it."""
 _MOST_OF_A_RANGE = 50
 _LONGEST_NAME = 60
+_LONGEST = 1000
+"""Characters of a sentence; what is longer was never one."""
 _NEXT = r"\]?\s?[,;–—-]\s?\[?"
 _MARK = re.compile(rf"\s?\[\s?(?P<numbers>\d{{1,4}}(?:{_NEXT}\d{{1,4}})*)\s?\]")
 """`[3]`, `[3, 5–7]`, and several that belong together: `[3], [5]–[7]`."""
@@ -56,6 +58,8 @@ class Marks:
         """The sentences of a text that cite papers of the library, and few others."""
         for span in _sentences(text):
             sentence = " ".join(text[span.start : span.end].split())
+            if len(sentence) > _LONGEST:
+                continue
             cited = self._numbered(sentence) or self._named(sentence)
             if cited:
                 yield Citing(span, self._without_marks(sentence), cited)

@@ -29,6 +29,7 @@ UNTITLED = "—"
 _COLUMNS = 3
 _TREC_COLUMNS = 4
 _LONGEST_ID = 500
+_LONGEST_SHOWN = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,8 @@ class Remark:
     examples: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        more = ["…"] if self.count > len(self.examples) else []
-        return f"{self.what}: {self.count:,}" + (f" ({'; '.join([*self.examples, *more])})" if self.examples else "")
+        named = [*map(_shown, self.examples), *(["…"] if self.count > len(self.examples) else [])]
+        return f"{self.what}: {self.count:,}" + (f" ({'; '.join(named)})" if self.examples else "")
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,12 @@ class _Faults:
     @property
     def remarks(self) -> list[Remark]:
         return [Remark(what, len(where), tuple(where[:_NAMED])) for what, where in self.found.items()]
+
+
+def _shown(text: str) -> str:
+    """Without what a terminal would obey, and not endless."""
+    plain = "".join(character if character.isprintable() else "\ufffd" for character in text[: _LONGEST_SHOWN + 1])
+    return plain if len(plain) <= _LONGEST_SHOWN else f"{plain[:_LONGEST_SHOWN]}…"
 
 
 def _unjudged(count: int) -> list[Remark]:

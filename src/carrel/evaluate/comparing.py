@@ -13,6 +13,7 @@ from carrel.evaluate.reports import aligned
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from carrel.evaluate.collections import Remark
     from carrel.evaluate.intervals import Difference
     from carrel.evaluate.reports import Scored
 
@@ -28,6 +29,7 @@ class Comparison:
     differences: Mapping[str, Difference]
     """Measure → the one less the other."""
     seed: int
+    remarks: tuple[Remark, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -48,6 +50,7 @@ class Comparison:
             "metrics": {metric: self._figures(metric) for metric in METRICS},
             "verdict": self.verdict,
             "seed": self.seed,
+            "remarks": [str(remark) for remark in self.remarks],
         }
 
     def as_markdown(self) -> str:
@@ -58,6 +61,7 @@ class Comparison:
                 f"- A: {self.one.name}\n- B: {self.other.name}",
                 aligned([head, *(self._line(metric) for metric in METRICS)]),
                 self.verdict,
+                *(["\n".join(f"- {remark}" for remark in self.remarks)] if self.remarks else []),
                 "p: how often chance alone makes a difference as large, by a paired randomisation test. The verdict is "
                 f"by {MAIN}; the other measures are for orientation. Seed {self.seed}.",
                 "",
@@ -92,7 +96,7 @@ class Comparison:
         ]
 
 
-def compare(one: Scored, other: Scored, *, seed: int = 0) -> Comparison:
+def compare(one: Scored, other: Scored, *, seed: int = 0, remarks: tuple[Remark, ...] = ()) -> Comparison:
     """Query by query, which only two runs over the same queries and documents allow."""
     if one.collection != other.collection:
         raise InvalidInput(
@@ -112,7 +116,9 @@ def compare(one: Scored, other: Scored, *, seed: int = 0) -> Comparison:
         )
         for metric in METRICS
     }
-    return Comparison(one, other, {metric: difference(*pair, seed=seed) for metric, pair in pairs.items()}, seed)
+    return Comparison(
+        one, other, {metric: difference(*pair, seed=seed) for metric, pair in pairs.items()}, seed, remarks
+    )
 
 
 def _told(found: Difference) -> str:

@@ -57,7 +57,8 @@ _NOT_WITHIN = re.compile(
     r"respondents?|latter|former|following|resulting|number|differences?|axis|panels?|brackets|comparisons?|criteria)\b)"
 )
 _NOT_SAID = re.compile(
-    r"follows|(?:an?|the)\s(?:\w+\s)?(?:problem|challenge|issue|concern|sign|candidate|exception|latter|former|choice)\b|"
+    r"follows|(?:an?|the)\s(?:very\s)?(?:challenging|difficult|hard|powerful|popular|promising|widely\sused|well-known)\s|"
+    r"(?:an?|the)\s(?:\w+\s)?(?:problem|challenge|issue|concern|sign|candidate|exception|latter|former|choice)\b|"
     r"(?i:.*\b(?:this|these|those|such|aforementioned|we|our|follows:))\b|.*[$=≥≤<>]"
 )
 """What is a verdict or a formula, or looks back at other sentences, defines nothing."""

@@ -28,6 +28,7 @@ _READABLE = frozenset({ChunkKind.PASSAGE, ChunkKind.ABSTRACT})
 _FEWEST_WORDS = {Kind.TITLE: 4, Kind.DEFINITION: 5, Kind.CAPTION: 5, Kind.CITATION: 8}
 _LONGEST = 400
 """Characters of a question."""
+_LONGEST_CAPTION = 5000
 _ENOUGH = 12
 """Words after which a caption's sentence is the last one asked."""
 _LEAST_LEFT = 25
@@ -36,11 +37,12 @@ _PANEL = re.compile(r"\s?\(\s?[A-Za-z](?:\s?[-–,]\s?[A-Za-z])*\s?\)")
 _POINTER = re.compile(r"\s?\((?:see\s)?(?:Fig|Table|Eq|Section|Text|Supp)[^()]*\)")
 _QUOTES = str.maketrans("", "", '"“”„‟«»')
 """Between them, a search would take words for a phrase that has to be found as it stands."""
+_FIELD = re.compile(r"\b(author|title|venue|tag|year):(?=\S)", re.IGNORECASE)
 _LOOKS_ELSEWHERE = re.compile(
     r"(?i:(?:this|these|those|such|it|they|he|she|details?|fig|figure|table|see|the (?:latter|former))\b.*"
-    r"|.*\b(?:in|by|from|of|with|see|to|and|on|for|as)\.?)"
+    r"|.*\b(?:in|by|from|of|with|see|to|and|on|for|as)\.?|.*\bet al\b.*)"
 )
-"""At other sentences, or at what a mark stood for that was all it had to say."""
+"""At other sentences, at what a mark stood for that was all it had to say, or at a mark that could not be taken out."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,10 @@ def _definitions(chunk: Chunk) -> Iterator[Question]:
 
 
 def _caption(row: ExhibitRow, chunks: Sequence[Chunk]) -> Iterator[Question]:
-    source, text = row.exhibit.caption, _asked(row.exhibit.caption)
+    source = row.exhibit.caption
+    if len(source) > _LONGEST_CAPTION:
+        return
+    text = _asked(source)
     mentioning = [chunk for chunk in chunks if row.address in chunk.exhibits and _is_left([chunk], source)]
     if mentioning and _is_asked(text, Kind.CAPTION):
         dropped = frozenset({row.address})
@@ -184,7 +189,8 @@ def _asked(caption: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return " ".join(_POINTER.sub("", text).translate(_QUOTES).split())
+    """On one line, and without what a search would take for syntax."""
+    return " ".join(_FIELD.sub(r"\1: ", _POINTER.sub("", text).translate(_QUOTES)).split())
 
 
 def _is_asked(text: str, kind: Kind) -> bool:

@@ -69,7 +69,7 @@ class OwnReport:
             reports.aligned(kinds),
             self.advice,
             "In brackets: 95 % confidence interval (bootstrap over the questions).",
-            *["\n".join(f"- {remark}" for remark in whole.remarks)][: len(whole.remarks)],
+            *(["\n".join(f"- {remark}" for remark in whole.remarks)] if whole.remarks else []),
             "\n".join(f"- {one.kind}: {one.text} → {', '.join(sorted(one.relevant))}" for one in self.examples),
             f"Settings: {', '.join(f'`{key} = {value}`' for key, value in whole.settings.items())}, seed {whole.seed}",
         ]

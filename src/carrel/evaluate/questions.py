@@ -75,10 +75,14 @@ class Question:
 def draw(made: Mapping[Kind, Sequence[Question]], count: int, *, seed: int) -> list[Question]:
     """So many questions, each kind with an equal share as far as it reaches, and its papers in turn."""
     drawn: list[Question] = []
-    kinds = sorted(made, key=lambda kind: (kind != Kind.TITLE, len(made[kind]), kind))
-    for number, kind in enumerate(kinds):
-        share = (count - len(drawn)) // (len(kinds) - number)
-        drawn += _affordable(_in_turn(made[kind], random.Random(f"{seed} {kind}")))[:share]  # noqa: S311
+    offered = {
+        kind: _affordable(_in_turn(questions, random.Random(f"{seed} {kind}")))  # noqa: S311
+        for kind, questions in made.items()
+    }
+    # From the shortest on, so that what it leaves is shared by the others.
+    for number, kind in enumerate(sorted(offered, key=lambda kind: (len(offered[kind]), kind))):
+        share = (count - len(drawn)) // (len(offered) - number)
+        drawn += offered[kind][:share]
     return sorted(drawn, key=lambda question: question.id)
 
 

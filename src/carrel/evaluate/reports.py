@@ -74,10 +74,9 @@ class Report:
     def metrics(self) -> Mapping[str, float]:
         return self.rows[0].metrics
 
-    @property
-    def scored(self) -> Scored:
-        """What a user gets, to be compared."""
-        return Scored(self.rows[0].name, self.collection, self.fingerprint, self.rows[0].scores)
+    def scored(self, row: Row) -> Scored:
+        """One of its rows, to be compared."""
+        return Scored(row.name, self.collection, self.fingerprint, row.scores)
 
     @property
     def best_arm(self) -> Row | None:
@@ -165,7 +164,7 @@ def load(path: Path) -> Scored:
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
         scores = next(iter(told["scores"].values()))
-        checked = {query: {metric: float(one[metric]) for metric in METRICS} for query, one in scores.items()}
+        checked = {query: {metric: _score(one[metric]) for metric in METRICS} for query, one in scores.items()}
         return Scored(str(path), str(told["collection"]), str(told["fingerprint"]), checked)
     except OSError as error:
         raise InvalidInput(f"cannot read {str(path)!r}: {error.strerror or error}") from error
@@ -174,6 +173,12 @@ def load(path: Path) -> Scored:
             f"{str(path)!r} is no report with the scores of its queries",
             hint="Write one with 'carrel eval DIR --out FOLDER': it is FOLDER/report.json.",
         ) from error
+
+
+def _score(value: Any) -> float:  # noqa: ANN401
+    if not 0 <= value <= 1:
+        raise ValueError(f"{value!r} is no score")
+    return float(value)
 
 
 def _changed(chosen: Mapping[str, Any]) -> str:

@@ -30,5 +30,14 @@ class Reranker(Protocol):
         ...
 
 
+@runtime_checkable
+class Explaining(Protocol):
+    """A reranker that can tell what it goes by."""
+
+    def reasons(self, query: str, candidates: Sequence[Candidate]) -> list[dict[str, float]]:
+        """By name, what the score of each candidate is made of."""
+        ...
+
+
 def is_costly(reranker: Reranker) -> bool:
     return bool(getattr(reranker, "costly", False))

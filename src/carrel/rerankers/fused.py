@@ -64,6 +64,12 @@ class Fused:
         logits = model.bias + sum(weight * values[name] for name, weight in model.weights.items())
         return [round(float(p), 6) for p in 1 / (1 + np.exp(-np.asarray(logits)))]
 
+    def reasons(self, query: str, candidates: Sequence[Candidate]) -> list[dict[str, float]]:
+        if not candidates:
+            return []
+        model, values = _models()[model_for(candidates)], features(query, candidates)
+        return [{name: round(float(values[name][i]), 4) for name in model.weights} for i in range(len(candidates))]
+
 
 @dataclass(frozen=True)
 class Model:
@@ -80,18 +86,20 @@ def _models() -> dict[str, Model]:
 def model_for(candidates: Sequence[Candidate]) -> str:
     """Which model: without a signal, the one that was fitted without it."""
     known = set.intersection(*(set(candidate.signals) for candidate in candidates))
+    if not any("similarity" in candidate.signals for candidate in candidates[:_POOL]):
+        # Meaning was asked for, but none of these has a vector: that says nothing about them.
+        known -= {"similarity_z", "feedback_z"}
     return next(name for name, signals in _MODELS if signals <= known)
 
 
 def features(query: str, candidates: Sequence[Candidate]) -> dict[str, Array]:
     """Each feature's value for every candidate: the signals that all have, and what their words say.
 
-    `best_…` are the same for all candidates of a question: they say how sure one can be of any, not which is better.
+    The best similarity is the same for all candidates of a question: it says how sure one can be of any of them.
     """
     known = set.intersection(*(set(candidate.signals) for candidate in candidates))
     values = {name: np.array([candidate.signals[name] for candidate in candidates]) for name in known}
     values |= _covered(query, candidates)
-    values["best_coverage"] = np.full(len(candidates), values["coverage"][:_POOL].max())
     similarities = [one.signals["similarity"] for one in candidates[:_POOL] if "similarity" in one.signals]
     if similarities:
         values["best_similarity"] = np.full(len(candidates), max(similarities))

@@ -60,6 +60,7 @@ def search(
         degraded=tuple(found.degraded),
         timings=timings,
         counts=counts,
+        where=request.where,
         understood=asked.steps,
         by_paper=shape.by_paper,
         next_cursor=page.cursor(arranger.keys(shown), request.limit) if more and request.limit else None,

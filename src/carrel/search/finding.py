@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from carrel.search.meaning import Meaning, Near
     from carrel.search.understanding import Asked, Understanding
     from carrel.settings import Search as Options
-    from carrel.types import Filter, Fused, Hit, Passage
+    from carrel.types import Candidate, Filter, Fused, Hit, Passage
 
 EVERY = 2**31
 """More chunks than any library has."""
@@ -129,14 +129,14 @@ class _Rounds:
             fused = ranking.fuse(rankings, options)
         near = self._near(rankings, fused[: options.candidates])
         if near is None or not near.passages or not options.feedback or len(rankings) == 1:
-            return self._looked_at(fused, rankings, near, reranker), len(fused)
+            return self._explained(self._candidates(fused, rankings, near)), len(fused)
         quick = None if reranker and is_costly(reranker) else reranker
-        draft = self._looked_at(fused, rankings, near, quick)
+        draft = self._reranked(self._candidates(fused, rankings, near), quick)
         with timed(self.timings, "feedback"):
             hits = near.drawn_to(draft[: options.feedback], weight=options.feedback_weight)
             again = {**rankings, ranking.FEEDBACK: hits}
             fused = ranking.fuse(again, options)
-        return self._looked_at(fused, again, near, reranker), len(fused)
+        return self._explained(self._candidates(fused, again, near)), len(fused)
 
     def _near(self, rankings: Mapping[str, Sequence[Hit]], fused: Sequence[Fused]) -> Near | None:
         """The vectors of the question and of what was named, where there are any."""
@@ -151,19 +151,24 @@ class _Rounds:
                 self.degraded.append(Degradation(ranking.FEEDBACK, error.message))
                 return None
 
-    def _looked_at(
-        self,
-        fused: Sequence[Fused],
-        rankings: Mapping[str, Sequence[Hit]],
-        near: Near | None,
-        reranker: Reranker | None,
-    ) -> list[Passage]:
-        request, options = self.request, self.request.pipeline.options
-        chosen = self._chosen(fused)
+    def _candidates(
+        self, fused: Sequence[Fused], rankings: Mapping[str, Sequence[Hit]], near: Near | None
+    ) -> list[Candidate]:
+        pipeline, chosen = self.request.pipeline, self._chosen(fused)
         with timed(self.timings, "catalog"):
-            chunks = request.pipeline.catalog.chunks([one.address for one in chosen])
-            known = ranking.signals(rankings, near.similarities if near else {}, options)
-            candidates = ranking.candidates(chosen, chunks, known)
+            chunks = pipeline.catalog.chunks([one.address for one in chosen])
+            known = ranking.signals(rankings, near.similarities if near else {}, pipeline.options)
+            return ranking.candidates(chosen, chunks, known)
+
+    def _explained(self, candidates: Sequence[Candidate]) -> list[Passage]:
+        """Reranked, with all that the reranker went by."""
+        reranker = self.request.pipeline.reranker
+        with timed(self.timings, "rerank"):
+            known = ranking.explained(self.request.asked.text, candidates, reranker)
+        return self._reranked(known, reranker)
+
+    def _reranked(self, candidates: Sequence[Candidate], reranker: Reranker | None) -> list[Passage]:
+        request = self.request
         with timed(self.timings, "rerank"):
             bounds = request.pipeline.bounds(request.needed)
             return ranking.rerank(request.asked.text, candidates, reranker, bounds, self.degraded)

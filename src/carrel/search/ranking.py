@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from carrel import fusion
 from carrel.errors import CarrelError
 from carrel.fusion import Usual
+from carrel.rerankers import Explaining
 from carrel.search import reranking
 from carrel.telemetry import log
 from carrel.types import Candidate, Degradation, Passage
@@ -78,6 +80,18 @@ def candidates(
         missing = [one.address for one in fused if one.address not in found]
         log("search", logging.WARNING, "an index names chunks the catalog does not have", addresses=missing[:10])
     return [Candidate(found[one.address], one, known(one.address)) for one in fused if one.address in found]
+
+
+def explained(query: str, candidates: Sequence[Candidate], reranker: Reranker | None) -> list[Candidate]:
+    """With all that the reranker goes by, where it can tell."""
+    if not isinstance(reranker, Explaining):
+        return list(candidates)
+    try:
+        reasons = reranker.reasons(query, candidates)
+        return [replace(one, signals={**one.signals, **why}) for one, why in zip(candidates, reasons, strict=True)]
+    except Exception as error:  # As with its scores, the search does not fall with it.
+        log("search", logging.WARNING, "reranker gives no reasons", reason=f"{type(error).__name__}: {error}")
+        return list(candidates)
 
 
 def rerank(

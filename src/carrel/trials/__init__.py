@@ -24,9 +24,10 @@ from carrel.trials.ways import Way, told, ways
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from carrel.evaluate.baselines import Published
     from carrel.evaluate.collections import Collection
     from carrel.evaluate.comparing import Comparison
-    from carrel.evaluate.reports import Report, Scored
+    from carrel.evaluate.reports import Report
     from carrel.types import Problem, Progress
 
 DEFAULT = "default"
@@ -78,30 +79,28 @@ def compare(
 
     Settings are written `search.rrf_k=20,reranker=none`, or `default`, and measured on the collection in the folder.
     """
-    saved = {name: reports.load(Path(name)) for name in (one, other) if Path(name).is_file()}
+    saved = {name: reports.load(Path(name)) for name in (one, other) if _is_saved(name)}
     wanted = {name: _changed(name) for name in (one, other) if name not in saved}
     if wanted and folder is None:
         raise InvalidInput(
             f"{next(iter(wanted))!r} is no saved report; to compare settings, a collection is needed",
             hint="As in 'carrel eval DIR --compare default reranker=none'.",
         )
-    fresh = _fresh(Path(folder), wanted, settings or {}, options, progress) if wanted and folder else {}
-    found = {**saved, **fresh}
-    return comparing.compare(found[one], found[other], seed=options.seed)
+    scored, remarks = dict(saved), tuple[Remark, ...]()
+    if wanted and folder:
+        asked = [Way(name, changed) for name, changed in wanted.items()]
+        report = _measured(Path(folder), asked, settings or {}, options, progress)
+        scored |= {row.name: report.scored(row) for row in report.rows}
+        remarks = report.remarks
+    return comparing.compare(scored[one], scored[other], seed=options.seed, remarks=remarks)
 
 
-def _fresh(
-    folder: Path,
-    wanted: Mapping[str, Mapping[str, Any]],
-    settings: Mapping[str, Any],
-    options: Options,
-    progress: Progress | None,
-) -> dict[str, Scored]:
-    asked = [Way(name, changed) for name, changed in wanted.items()]
-    report = _measured(folder, asked, settings, options, progress)
-    return {
-        row.name: reports.Scored(row.name, report.collection, report.fingerprint, row.scores) for row in report.rows
-    }
+def _is_saved(name: str) -> bool:
+    try:
+        return name != DEFAULT and Path(name).is_file()
+    except OSError:
+        # Settings may be longer than any file's name.
+        return False
 
 
 def _changed(text: str) -> dict[str, str]:
@@ -122,39 +121,30 @@ def _measured(
     """All ways are opened before anything is indexed: what is set wrongly is told at once."""
     whole = collections.read(folder, part=options.part)
     collection = whole if options.queries is None else whole.sample(options.queries, options.seed)
+    published = _published(folder, collection, options)
     with shelves.folder(options.work) as home, ExitStack() as opened:
         shelf = shelves.Shelf(home / slug(folder.resolve().name), settings, opened)
         asked = [Asked(way, shelf.library(way.settings)) for way in wanted]
-        remarks = _refused(list(shelf.fill(collection.documents, progress)))
+        refused = _refused(list(shelf.fill(collection.documents, progress)))
         ask(collection, asked, shelf.forget, progress)
-        chosen = told(shelf.library({}).settings)
-    return _report(folder, collection, asked, remarks, chosen, options)
-
-
-def _report(
-    folder: Path,
-    collection: Collection,
-    asked: Sequence[Asked],
-    remarks: Sequence[Remark],
-    chosen: Mapping[str, Any],
-    options: Options,
-) -> Report:
-    documents, queries = len(collection.documents), len(collection.queries)
-    published = baselines.find(folder, documents=documents, queries=queries) if options.part == collections.TEST else ()
     return reports.Report(
         collection=collection.name,
-        documents=documents,
-        queries=queries,
-        rows=tuple(
-            reports.row(one.way.name, one.scores, seed=options.seed, settings=one.way.settings, is_arm=one.way.is_arm)
-            for one in asked
-        ),
-        settings=chosen,
+        documents=len(collection.documents),
+        queries=len(collection.queries),
+        rows=tuple(one.row(options.seed) for one in asked),
+        settings=told(asked[0].library.settings),
         published=published,
-        remarks=(*collection.remarks, *remarks, *(remark for one in asked for remark in one.remarks)),
+        remarks=(*collection.remarks, *refused, *(remark for one in asked for remark in one.remarks)),
         seed=options.seed,
         fingerprint=collection.fingerprint,
     )
+
+
+def _published(folder: Path, collection: Collection, options: Options) -> tuple[Published, ...]:
+    """Told of the test part, and of all its queries."""
+    if options.part != collections.TEST:
+        return ()
+    return baselines.find(folder, documents=len(collection.documents), queries=len(collection.queries))
 
 
 def _refused(problems: Sequence[tuple[str, Problem]]) -> list[Remark]:

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from carrel.errors import InvalidInput
-from carrel.evaluate import metrics
+from carrel.evaluate import metrics, reports
 from carrel.evaluate.collections import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from carrel.evaluate.collections import Collection
+    from carrel.evaluate.reports import Row
     from carrel.library import Library
     from carrel.trials.ways import Way
     from carrel.types import Progress
@@ -46,6 +47,12 @@ class Asked:
             for what, found in told.items()
             if found
         ]
+
+    def row(self, seed: int) -> Row:
+        way = self.way
+        if self.refused.keys() == self.scores.keys():
+            raise InvalidInput(f"{way.name}: every query is refused: {next(iter(self.refused.values()))}")
+        return reports.row(way.name, self.scores, seed=seed, settings=way.settings, is_arm=way.is_arm)
 
     def ask(self, query: str, text: str) -> list[str]:
         """The documents that are found, best first."""

@@ -34,8 +34,6 @@ CERTAINTY: float = Answer.model_fields["threshold"].default
 class _Question:
     name: str
     text: str
-    relevant: frozenset[str]
-    """Papers or passages."""
     papers: frozenset[str]
     """Those that hold the answer."""
     apart: frozenset[str] = frozenset()
@@ -47,7 +45,7 @@ def calibrate_own(
 ) -> CalibrationReport:
     """By questions of the library's own."""
     with own.prepared(library, count=count, seed=seed, progress=progress) as ready:
-        asked = [_Question(one.id, one.text, one.relevant, one.papers, one.apart) for one in ready.drawn]
+        asked = [_Question(one.id, one.text, one.papers, one.apart) for one in ready.drawn]
         trials = list(_trials(asked, ready.mirror.library({}), ready.mirror.papers, progress))
     name = library.layout.root.parent.resolve().name
     return _report(f"{name}: questions of its own", trials, library.settings, seed)
@@ -60,7 +58,7 @@ def calibrate(
     whole = collections.read(folder, part=options.part)
     collection = whole if options.queries is None else whole.sample(options.queries, options.seed)
     asked = [
-        _Question(query, text, *[frozenset(collection.relevant[query])] * 2)
+        _Question(query, text, frozenset(collection.relevant[query]))
         for query, text in collection.queries.items()
         if len(text) <= LONGEST_QUERY
     ]
@@ -87,12 +85,13 @@ def write(report: CalibrationReport, config: Path) -> float:
 def _trials(
     asked: Sequence[_Question], library: Library, papers: frozenset[str], progress: Progress | None
 ) -> Iterator[Trial]:
-    """Each question asked as `ask` would, twice."""
+    """Each question asked as `ask` would, twice. The best passage is right if it is of a paper that holds the answer:
+    whether there is evidence at all is what the threshold decides."""
     for number, one in enumerate(asked, start=1):
         first = _search(library, one.text, own.without(papers, one.apart))
         second = _search(library, one.text, own.without(papers, one.apart | one.papers))
-        best = [name for passage in first.passages[:1] for name in (passage.chunk.paper_id, passage.chunk.address)]
-        yield Trial(one.name, _likely(first), not one.relevant.isdisjoint(best), _likely(second))
+        right = bool(first.passages) and first.passages[0].chunk.paper_id in one.papers
+        yield Trial(one.name, _likely(first), right, _likely(second))
         if progress:
             progress("asking with and without the answers", number, len(asked))
 

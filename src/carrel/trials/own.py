@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, get_args
 
 from carrel.errors import InvalidInput
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from carrel.evaluate.own import Made
     from carrel.evaluate.own_reports import OwnReport
     from carrel.evaluate.questions import Question
-    from carrel.evaluate.reports import Row
     from carrel.library import Library
     from carrel.trials.mirrors import Mirror
     from carrel.types import Progress
@@ -44,14 +43,18 @@ class Prepared:
 def evaluate(library: Library, *, count: int = COUNT, seed: int = 0, progress: Progress | None = None) -> OwnReport:
     """How well the library's own questions are answered with its settings, and with others."""
     with prepared(library, count=count, seed=seed, progress=progress) as ready:
-        rows = _rows(list(_ways(library)), ready, seed, progress)
+        asked = [_Asked(way, ready.mirror.library(way.settings)) for way in _ways(library)]
+        _ask(asked, ready, progress)
     return own_reports.report(
         library.layout.root.parent.resolve().name,
         ready.made,
         ready.drawn,
-        rows,
+        [
+            reports.row(one.way.name, one.scores, seed=seed, settings=one.way.settings, is_arm=one.way.is_arm)
+            for one in asked
+        ],
         settings=told(library.settings),
-        remarks=_remarks(library, ready.made),
+        remarks=[*_remarks(library, ready.made), *(remark for one in asked for remark in one.remarks)],
         seed=seed,
     )
 
@@ -80,27 +83,37 @@ def without(papers: frozenset[str], apart: frozenset[str]) -> Filter:
     return Filter(paper_ids=papers - apart or _NONE) if apart else EVERYTHING
 
 
-def _rows(wanted: Sequence[Way], ready: Prepared, seed: int, progress: Progress | None) -> list[Row]:
+@dataclass
+class _Asked:
+    """What became of the questions in one way of searching."""
+
+    way: Way
+    library: Library
+    scores: dict[str, Mapping[str, float]] = field(default_factory=dict)
+    degraded: list[str] = field(default_factory=list)
+    """Why questions were answered without an arm or the reranker."""
+
+    @property
+    def remarks(self) -> list[Remark]:
+        why = tuple(dict.fromkeys(self.degraded))[:1]
+        return [Remark(f"{self.way.name}: questions answered in part", len(self.degraded), why)] if why else []
+
+    def ask(self, question: Question, papers: frozenset[str]) -> None:
+        where, by_paper = without(papers, question.apart), question.of_papers
+        result = self.library.search(question.text, mode=self.way.mode, limit=DEPTH, where=where, by_paper=by_paper)
+        self.degraded += [f"{part.arm}: {part.reason}" for part in result.degraded[:1]]
+        ranked = question.ranked(passage.chunk for passage in result.passages)
+        self.scores[question.id] = metrics.scores(ranked, dict.fromkeys(question.relevant, 1))
+
+
+def _ask(asked: Sequence[_Asked], ready: Prepared, progress: Progress | None) -> None:
     """Question by question, so that the ways can share what they find."""
-    libraries = [ready.mirror.library(way.settings) for way in wanted]
-    scores: list[dict[str, Mapping[str, float]]] = [{} for _ in wanted]
     for number, question in enumerate(ready.drawn, start=1):
-        for way, library, scored in zip(wanted, libraries, scores, strict=True):
-            scored[question.id] = _scores(question, library, way, ready.mirror.papers)
+        for one in asked:
+            one.ask(question, ready.mirror.papers)
         ready.mirror.forget()
         if progress:
             progress("searching", number, len(ready.drawn))
-    return [
-        reports.row(way.name, scored, seed=seed, settings=way.settings, is_arm=way.is_arm)
-        for way, scored in zip(wanted, scores, strict=True)
-    ]
-
-
-def _scores(question: Question, library: Library, way: Way, papers: frozenset[str]) -> Mapping[str, float]:
-    where = without(papers, question.apart)
-    result = library.search(question.text, mode=way.mode, limit=DEPTH, where=where, by_paper=question.of_papers)
-    ranked = question.ranked(passage.chunk for passage in result.passages)
-    return metrics.scores(ranked, dict.fromkeys(question.relevant, 1))
 
 
 def _ways(library: Library) -> Iterator[Way]:

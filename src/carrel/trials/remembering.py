@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Collection, Hashable, Sequence
 
-    from carrel.catalogs import Catalog
+    from carrel.catalogs import Catalog, PaperRow
     from carrel.embedders import Embedder
     from carrel.keywords import KeywordIndex
     from carrel.stores import Stores
@@ -74,16 +74,24 @@ class RememberingSearch:
 
 
 class RememberingCatalog:
-    """Another catalog, which makes each chunk once."""
+    """Another catalog, which makes each chunk and each paper's record once."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._kept: dict[str, Chunk] = {}
+        self._chunks: dict[str, Chunk] = {}
+        self._papers: dict[str, PaperRow] = {}
 
     def chunks(self, addresses: Sequence[str]) -> list[Chunk]:
-        missing = [address for address in addresses if address not in self._kept]
-        self._kept |= {chunk.address: chunk for chunk in self._catalog.chunks(missing)} if missing else {}
-        return [self._kept[address] for address in addresses if address in self._kept]
+        missing = [address for address in addresses if address not in self._chunks]
+        self._chunks |= {chunk.address: chunk for chunk in self._catalog.chunks(missing)} if missing else {}
+        return [self._chunks[address] for address in addresses if address in self._chunks]
+
+    def papers(self, paper_ids: Collection[str] | None = None) -> list[PaperRow]:
+        if paper_ids is None:
+            return self._catalog.papers()
+        missing = [paper_id for paper_id in paper_ids if paper_id not in self._papers]
+        self._papers |= {row.reference.id: row for row in self._catalog.papers(missing)} if missing else {}
+        return [self._papers[paper_id] for paper_id in sorted(paper_ids) if paper_id in self._papers]
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
         return getattr(self._catalog, name)

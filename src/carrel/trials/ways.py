@@ -17,6 +17,7 @@ _BARE: Mapping[str, Any] = {
     "search.feedback": 0,
     "search.spelling": False,
     "search.acronyms": False,
+    "search.collapse": False,
     "search.diversity": 0.0,
 }
 """What the arms find of a query as it stands, and nothing made of it."""
@@ -28,7 +29,10 @@ _EQUAL: Mapping[str, Any] = {
     "search.weight_keyword": 1.0,
     "search.weight_graph": 1.0,
 }
-_RANKING = ("embedder", "reranker", "vectors", "keywords", "graph", "search.", "chunking.")
+_RANKING = (
+    "embedder", "models.query_prefix", "models.passage_prefix", "models.dimensions", "models.max_tokens",
+    "reranker", "rerank.overfetch", "rerank.model", "vectors", "keywords", "graph", "search.", "chunking.",
+)  # fmt: skip
 """Settings that a ranking depends on, or how they begin."""
 
 
@@ -41,12 +45,12 @@ class Way:
     is_arm: bool = False
 
 
-def ways(*, beside: Sequence[str] = (), graph: bool = False) -> Iterator[Way]:
+def ways(*, beside: Sequence[str] = ()) -> Iterator[Way]:
     """What a user gets, what it is made of, and what other embedders would find; the first is the user's."""
     yield Way(HYBRID)
     yield Way("hybrid, not reranked", {"reranker": "none"})
     yield Way("equal-weight RRF", _EQUAL)
-    for mode in (Mode.VECTOR, Mode.KEYWORD, *([Mode.GRAPH] if graph else [])):
+    for mode in (Mode.VECTOR, Mode.KEYWORD):
         yield Way(f"{mode.value} alone", _BARE, mode, is_arm=True)
     for name in beside:
         yield Way(f"vector alone, {name}", {**_BARE, "embedder": name}, Mode.VECTOR)

@@ -47,6 +47,15 @@ class Filter:
     chapter: int | None = None
     section: int | None = None
 
+    def as_dict(self) -> dict[str, Any]:
+        """What restricts, alone."""
+        chosen = {name: getattr(self, name) for name in self.__slots__}
+        return {
+            name: sorted(value) if isinstance(value, frozenset) else value
+            for name, value in chosen.items()
+            if value not in (None, "", frozenset())
+        }
+
     def allows_venue(self, venue: str) -> bool:
         """A part of the venue's name suffices, in any case."""
         return self.venue.casefold() in venue.casefold()
@@ -192,6 +201,8 @@ class SearchResult:
     """Candidates by arm."""
     matched: int | None = None
     """How many passages there are with any word of the query, or all its phrases; None when words were not searched."""
+    where: Filter = EVERYTHING
+    """What could be found at all."""
     understood: tuple[Step, ...] = ()
     """What was recognised in the query."""
     by_paper: bool = False
@@ -213,6 +224,7 @@ class SearchResult:
             "results": [one.paper_as_dict() if self.by_paper else one.as_dict() for one in self.passages],
             "total": len(self.passages),
             "matched": self.matched,
+            "filters": self.where.as_dict(),
             "understood": [step.as_dict() for step in self.understood],
             "by_paper": self.by_paper,
             "next_cursor": self.next_cursor,
