@@ -10,7 +10,7 @@ from carrel import health, locking, registry, settings
 from carrel.chunking import Limits
 from carrel.embedders.cache import EmbeddingCache
 from carrel.embedders.papers_cache import PapersCache
-from carrel.errors import InvalidInput
+from carrel.errors import CarrelError, InvalidInput
 from carrel.ingest import adding, entries, indexing
 from carrel.isolation.process import Budget
 from carrel.isolation.workers import Workers
@@ -212,7 +212,7 @@ class Parts:
             "vector": arms.vector_arm(self._meaning, lambda: len(stores.catalog.addresses())),
             "keyword": arms.keyword_arm(stores.keywords),
         }
-        if mode == Mode.GRAPH or stores.graph.count():
+        if mode == Mode.GRAPH or self._has_graph():
             asked["graph"] = arms.graph_arm(stores.graph)
         adapt = (lambda arm: arm) if among is None else partial(figures.among, among)
         narrow = partial(narrowed_by_fields, references=lambda: [row.reference for row in stores.catalog.papers()])
@@ -225,6 +225,13 @@ class Parts:
             rerank=self.settings.rerank,
             meaning=self._meaning,
         )
+
+    def _has_graph(self) -> bool:
+        """One that cannot tell is asked, so that the search says why it goes without."""
+        try:
+            return bool(self.stores.graph.count())
+        except CarrelError:
+            return True
 
     @property
     def _workplace(self) -> adding.Workplace:

@@ -70,7 +70,9 @@ def warn_if_stale(library: Library) -> None:
 
 
 def print_json(value: object) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=_plain)
+    # The half of a character that a shell may pass on becomes the escape that JSON has for it.
+    click.echo(text.encode("utf-8", "backslashreplace").decode())
 
 
 def fail(message: str, hint: str, code: int, *, as_json: bool = False) -> int:

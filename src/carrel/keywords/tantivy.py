@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from carrel.errors import CarrelError
     from carrel.types import Chunk
 
-_VERSION = "3"
+_VERSION = "4"
 """Of the schema and analysis below; an index of another version is not opened."""
 _HEAP = 64_000_000
 _ENGLISH = frozenset({"en", ""})

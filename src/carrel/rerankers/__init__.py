@@ -34,8 +34,8 @@ class Reranker(Protocol):
 class Explaining(Protocol):
     """A reranker that can tell what it goes by."""
 
-    def reasons(self, query: str, candidates: Sequence[Candidate]) -> list[dict[str, float]]:
-        """By name, what the score of each candidate is made of."""
+    def explained(self, query: str, candidates: Sequence[Candidate]) -> list[tuple[float, dict[str, float]]]:
+        """What `score` gives and, by name, what it is made of."""
         ...
 
 

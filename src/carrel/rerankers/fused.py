@@ -1,7 +1,7 @@
 """A calibrated combination of what is already known about a candidate.
 
 It is a weighted sum and a logistic curve, and no cross-encoder: it reads the candidate's words only to see how many of
-the question's they have, in one sentence and in the headings. Its numbers are in `fused.json`;
+the question's they have, close together and in the headings. Its numbers are in `fused.json`;
 `benchmarks/fit_fused.py` says where they come from.
 """
 
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from carrel import sentences, words
+from carrel import words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, Sequence, Set
 
     from numpy.typing import NDArray
 
@@ -37,7 +37,9 @@ _MODELS = (
     ("neither", frozenset[str]()),
 )
 """Which model is used when these signals are there, the first that fits."""
-_READ = 1024
+_REMEMBERED = 512
+_NEAR = 30
+"""Words in a long sentence."""
 _SMALL_WORDS = """
     a about above after again against all also always am among an and another any anybody anyone anything are as at
     be because been before being below between both but by can cannot could did do does doing down during each
@@ -57,18 +59,16 @@ class Fused:
     costly = False
 
     def score(self, query: str, candidates: Sequence[Candidate]) -> list[float]:
-        if not candidates:
-            return []
-        model = _models()[model_for(candidates)]
-        values = features(query, candidates)
-        logits = model.bias + sum(weight * values[name] for name, weight in model.weights.items())
-        return [round(float(p), 6) for p in 1 / (1 + np.exp(-np.asarray(logits)))]
+        return [probability for probability, _ in self.explained(query, candidates)]
 
-    def reasons(self, query: str, candidates: Sequence[Candidate]) -> list[dict[str, float]]:
+    def explained(self, query: str, candidates: Sequence[Candidate]) -> list[tuple[float, dict[str, float]]]:
         if not candidates:
             return []
         model, values = _models()[model_for(candidates)], features(query, candidates)
-        return [{name: round(float(values[name][i]), 4) for name in model.weights} for i in range(len(candidates))]
+        logits = model.bias + sum(weight * values[name] for name, weight in model.weights.items())
+        probabilities = (1 / (1 + np.exp(-np.asarray(logits)))).round(6).tolist()
+        used = {name: values[name].round(4).tolist() for name in model.weights}
+        return [(p, {name: row[i] for name, row in used.items()}) for i, p in enumerate(probabilities)]
 
 
 @dataclass(frozen=True)
@@ -107,19 +107,36 @@ def features(query: str, candidates: Sequence[Candidate]) -> dict[str, Array]:
 
 
 def _covered(query: str, candidates: Sequence[Candidate]) -> dict[str, Array]:
-    """The share of the question's words in the best sentence, in the headings, and how far ahead of its own paper's.
+    """The share of the question's words close together, in the headings, and how far ahead of its own paper's.
 
     A word weighs more the fewer candidates have it; one that none has weighs most: it is what the library lacks.
     """
-    texts = [_read(one.chunk.heading, one.chunk.text, one.chunk.title) for one in candidates]
-    weights = _weights(query, texts[:_POOL])
+    texts = [_stems(one.chunk.text) for one in candidates]
+    headings = [set(_stems(one.chunk.heading)) for one in candidates]
+    weights = _weights(query, [above.union(text) for above, text in zip(headings[:_POOL], texts, strict=False)])
     whole = sum(weights.values()) or 1.0
-    coverage = np.array([max(_weigh(sentence, weights) for sentence in text.sentences) for text in texts]) / whole
+    coverage = np.array([_together(text, weights) for text in texts]) / whole
     return {
         "coverage": coverage,
         "coverage_ahead": coverage - _of_their_papers(coverage, candidates),
-        "heading": np.array([_weigh(text.heading, weights) for text in texts]) / whole,
+        "heading": np.array([_weigh(above, weights) for above in headings]) / whole,
     }
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _stems(text: str) -> tuple[str, ...]:
+    """A search reads its candidates twice, and the next one often some of the same."""
+    return tuple(words.stems(text))
+
+
+def _together(text: Sequence[str], weights: Mapping[str, float]) -> float:
+    """What the question's words weigh that stand within a sentence's length of each other, at the best place."""
+    places = [(place, stem) for place, stem in enumerate(text) if stem in weights]
+    best = 0.0
+    for first, (start, _) in enumerate(places):
+        near = {stem for place, stem in places[first : first + _NEAR] if place < start + _NEAR}
+        best = max(best, _weigh(near, weights))
+    return best
 
 
 def _of_their_papers(values: Array, candidates: Sequence[Candidate]) -> Array:
@@ -129,35 +146,15 @@ def _of_their_papers(values: Array, candidates: Sequence[Candidate]) -> Array:
     return means[paper]
 
 
-def _weights(query: str, texts: Sequence[_Read]) -> dict[str, float]:
+def _weights(query: str, held: Sequence[Set[str]]) -> dict[str, float]:
     everything = dict.fromkeys(words.stems(query))
     asked = [stem for stem in everything if stem not in _small_words()] or list(everything)
-    frequency = {stem: sum(stem in text.stems for text in texts) for stem in asked}
-    return {stem: math.log(1 + len(texts) / (0.5 + frequency[stem])) for stem in asked}
+    frequency = {stem: sum(stem in one for one in held) for stem in asked}
+    return {stem: math.log(1 + len(held) / (0.5 + frequency[stem])) for stem in asked}
 
 
-def _weigh(present: frozenset[str], weights: Mapping[str, float]) -> float:
-    return sum(weight for stem, weight in weights.items() if stem in present)
-
-
-@dataclass(frozen=True)
-class _Read:
-    """The stems of a chunk."""
-
-    heading: frozenset[str]
-    sentences: tuple[frozenset[str], ...]
-    stems: frozenset[str]
-
-
-@lru_cache(maxsize=_READ)
-def _read(heading: str, text: str, title: str) -> _Read:
-    """A search reads its candidates twice, and the next one often some of the same."""
-    spans = sentences.prose(text)
-    parts = [text[span.start : span.end] for span in spans] or [title]
-    stems = tuple(frozenset(words.stems(part)) for part in parts)
-    above = frozenset(words.stems(heading))
-    # What is no prose, code and tables, counts for how common a word is.
-    return _Read(above, stems, above.union(words.stems(text)))
+def _weigh(present: Set[str], weights: Mapping[str, float]) -> float:
+    return sum(weights[stem] for stem in present if stem in weights)
 
 
 @cache

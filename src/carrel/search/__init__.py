@@ -87,8 +87,9 @@ def _request(
 def _enough(request: Request, timings: dict[str, float]) -> tuple[Found, list[Passage]]:
     """As many results as are needed, if there are: what was found first stays first, however deep it goes on."""
     ranked: dict[str, Passage] = {}
+    found = _NOTHING
     for depth in _depths(request):
-        found = find(request, depth, timings)
+        found = find(request, depth, timings, found)
         for passage in found.passages:
             ranked.setdefault(passage.chunk.address, replace(passage, rank=len(ranked) + 1))
         with timed(timings, "arrange"):
@@ -100,13 +101,11 @@ def _enough(request: Request, timings: dict[str, float]) -> tuple[Found, list[Pa
 
 def _depths(request: Request) -> Iterator[int]:
     """Candidates to look at closely, the first always the same, so that no ranking begins otherwise than another."""
-    depth = request.pipeline.options.shortlist
+    depth = request.pipeline.options.shortlist if request.limit else EVERY
     yield depth
-    while request.limit and depth < _DEEPEST:
+    while depth < _DEEPEST:
         depth *= DEEPER
         yield depth
-    if not request.limit:
-        yield EVERY
 
 
 def strategy_of(mode: Mode) -> Strategy:

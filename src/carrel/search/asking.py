@@ -51,9 +51,11 @@ def ask(
 ) -> tuple[dict[str, list[Hit]], list[Degradation]]:
     """Every arm at once; one that fails or is late is reported, and none is waited for longer than the deadline."""
     outcomes: dict[str, list[Hit] | BaseException] = {}
+    # Their own: one that is late may still write there when the answer is out.
+    spent: dict[str, float] = {}
 
     def run(name: str, arm: Arm) -> None:
-        with timed(timings, name):
+        with timed(spent, name):
             try:
                 outcomes[name] = arm(query, limits[name], where)
             except BaseException as error:
@@ -65,6 +67,8 @@ def ask(
     deadline = time.monotonic() + timeout
     for thread in threads.values():
         thread.join(max(0.0, deadline - time.monotonic()))
+    for name in arms:
+        timings[name] = round(timings.get(name, 0.0) + spent.get(name, timeout * 1000), 3)
     late = StoreUnavailable(f"no answer within {timeout:g} s")
     return _sort_out({name: outcomes.get(name, late) for name in arms})
 
@@ -72,13 +76,20 @@ def ask(
 def _sort_out(
     outcomes: Mapping[str, list[Hit] | BaseException],
 ) -> tuple[dict[str, list[Hit]], list[Degradation]]:
-    """Rankings and degradations; what no other arm can make up for is raised."""
+    """Rankings and degradations; a question that is wrong is raised, as is what no other arm can make up for."""
     rankings = {name: hits for name, hits in outcomes.items() if isinstance(hits, list)}
     errors = {name: error for name, error in outcomes.items() if isinstance(error, BaseException)}
     for error in errors.values():
-        ours = isinstance(error, CarrelError) and not isinstance(error, InvalidInput)
-        if not ours or not rankings:
+        if not rankings or isinstance(error, InvalidInput) or not isinstance(error, Exception):
             raise error
-    for name, error in errors.items():
-        log("search", logging.WARNING, "arm failed", arm=name, reason=str(error))
-    return rankings, [Degradation(name, str(error)) for name, error in errors.items()]
+    degraded = [Degradation(name, _reason(error)) for name, error in errors.items()]
+    for part in degraded:
+        log("search", logging.WARNING, "arm failed", arm=part.arm, reason=part.reason)
+    return rankings, degraded
+
+
+def _reason(error: BaseException) -> str:
+    """With what to do about it. An arm may be anybody's, and fail as it likes."""
+    if not isinstance(error, CarrelError):
+        return f"{type(error).__name__}: {error}"
+    return f"{error.message}. {error.hint}" if error.hint else error.message

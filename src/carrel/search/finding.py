@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.errors import CarrelError
 from carrel.rerankers import is_costly
@@ -76,19 +76,36 @@ class Found:
     degraded: list[Degradation]
     is_everything: bool
     """Whether a deeper look would find no more."""
+    answers: Answers | None = None
 
 
-def find(request: Request, depth: int, timings: dict[str, float]) -> Found:
-    """The best of what the arms name, as many of them looked at closely as the depth says."""
+class Answers(NamedTuple):
+    """What the arms said."""
+
+    limits: Mapping[str, int]
+    """How much each was asked for."""
+    rankings: Mapping[str, Sequence[Hit]]
+    degraded: Sequence[Degradation]
+
+
+def find(request: Request, depth: int, timings: dict[str, float], before: Found) -> Found:
+    """The best of what the arms name, as many of them looked at closely as the depth says.
+
+    What was found before at less depth spares asking the arms again for no more than they have said.
+    """
     asked, pipeline = request.asked, request.pipeline
     if pipeline.understanding and not asked.text:
         return _listed(request, pipeline.understanding.listing_arm(), depth)
     arms = {name: arm for name, arm in _arms(request).items() if request.mode in (Mode.HYBRID, name)}
     limits = {name: _wanted(name, request, depth) for name in arms}
-    rankings, degraded = ask(arms, asked.text, limits, request.where, pipeline.options.arm_timeout, timings)
+    answers = before.answers
+    if answers is None or answers.limits != limits:
+        seconds = pipeline.options.arm_timeout
+        answers = Answers(limits, *ask(arms, asked.text, limits, request.where, seconds, timings))
+    rankings, degraded = answers.rankings, [*asked.degraded, *answers.degraded]
     passages, named = _Rounds(request, depth, degraded, timings).passages(rankings)
-    is_everything = len(passages) == named and all(len(hits) < limits[name] for name, hits in rankings.items())
-    return Found(asked.lifted(passages), rankings, [*asked.degraded, *degraded], is_everything)
+    is_everything = named <= depth and all(len(hits) < limits[name] for name, hits in rankings.items())
+    return Found(asked.lifted(passages), rankings, degraded, is_everything, answers)
 
 
 def _wanted(arm: str, request: Request, depth: int) -> int:
@@ -129,14 +146,14 @@ class _Rounds:
             fused = ranking.fuse(rankings, options)
         near = self._near(rankings, fused[: options.candidates])
         if near is None or not near.passages or not options.feedback or len(rankings) == 1:
-            return self._explained(self._candidates(fused, rankings, near)), len(fused)
+            return self._reranked(self._candidates(fused, rankings, near), reranker), len(fused)
         quick = None if reranker and is_costly(reranker) else reranker
         draft = self._reranked(self._candidates(fused, rankings, near), quick)
         with timed(self.timings, "feedback"):
             hits = near.drawn_to(draft[: options.feedback], weight=options.feedback_weight)
             again = {**rankings, ranking.FEEDBACK: hits}
             fused = ranking.fuse(again, options)
-        return self._explained(self._candidates(fused, again, near)), len(fused)
+        return self._reranked(self._candidates(fused, again, near), reranker), len(fused)
 
     def _near(self, rankings: Mapping[str, Sequence[Hit]], fused: Sequence[Fused]) -> Near | None:
         """The vectors of the question and of what was named, where there are any."""
@@ -159,13 +176,6 @@ class _Rounds:
             chunks = pipeline.catalog.chunks([one.address for one in chosen])
             known = ranking.signals(rankings, near.similarities if near else {}, pipeline.options)
             return ranking.candidates(chosen, chunks, known)
-
-    def _explained(self, candidates: Sequence[Candidate]) -> list[Passage]:
-        """Reranked, with all that the reranker went by."""
-        reranker = self.request.pipeline.reranker
-        with timed(self.timings, "rerank"):
-            known = ranking.explained(self.request.asked.text, candidates, reranker)
-        return self._reranked(known, reranker)
 
     def _reranked(self, candidates: Sequence[Candidate], reranker: Reranker | None) -> list[Passage]:
         request = self.request

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import logging
-import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from carrel import fusion
 from carrel.errors import CarrelError
 from carrel.fusion import Usual
-from carrel.rerankers import Explaining
 from carrel.search import reranking
 from carrel.telemetry import log
 from carrel.types import Candidate, Degradation, Passage
@@ -82,34 +79,22 @@ def candidates(
     return [Candidate(found[one.address], one, known(one.address)) for one in fused if one.address in found]
 
 
-def explained(query: str, candidates: Sequence[Candidate], reranker: Reranker | None) -> list[Candidate]:
-    """With all that the reranker goes by, where it can tell."""
-    if not isinstance(reranker, Explaining):
-        return list(candidates)
-    try:
-        reasons = reranker.reasons(query, candidates)
-        return [replace(one, signals={**one.signals, **why}) for one, why in zip(candidates, reasons, strict=True)]
-    except Exception as error:  # As with its scores, the search does not fall with it.
-        log("search", logging.WARNING, "reranker gives no reasons", reason=f"{type(error).__name__}: {error}")
-        return list(candidates)
-
-
 def rerank(
     query: str, candidates: Sequence[Candidate], reranker: Reranker | None, bounds: Bounds, degraded: list[Degradation]
 ) -> list[Passage]:
     """By probability; behind that, in the order of fusion and without one, those of which nobody can tell it."""
-    scores: list[float] = []
+    scores: list[reranking.Scored] = []
     if reranker and candidates:
         try:
             scores = reranking.score(query, candidates, reranker, bounds)
         except CarrelError as error:
             log("search", logging.WARNING, "reranker failed", reason=error.message)
             degraded.append(Degradation("rerank", error.message))
-    probabilities = [*scores, *[None] * (len(candidates) - len(scores))]
-    paired = sorted(
-        zip(candidates, probabilities, strict=True), key=lambda pair: math.inf if pair[1] is None else -pair[1]
-    )
-    return [
-        Passage(rank, c.chunk, c.fused.score if p is None else p, c.fused, p, c.signals)
-        for rank, (c, p) in enumerate(paired, 1)
+    # Stable, so that equals keep the order of fusion.
+    scored = sorted(zip(candidates, scores, strict=False), key=lambda pair: -pair[1].probability)
+    told = [
+        Passage(rank, c.chunk, s.probability, c.fused, s.probability, {**c.signals, **s.reasons})
+        for rank, (c, s) in enumerate(scored, start=1)
     ]
+    rest = enumerate(candidates[len(scores) :], start=len(scores) + 1)
+    return [*told, *(Passage(rank, c.chunk, c.fused.score, c.fused, signals=c.signals) for rank, c in rest)]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import secrets
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,9 @@ class FlatVectors:
         self._stamp: tuple[int, int, int] | None = None
         self._live: list[_Live] = []
         self.model, self.dim = model, dim
-        self._refresh()
+        # What is damaged is told to the first that asks: there is more in a library than its vectors.
+        with suppress(StoreUnavailable):
+            self._refresh()
 
     def put(self, chunks: Sequence[Chunk], vectors: Matrix) -> None:
         if not chunks:
