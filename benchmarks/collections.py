@@ -136,12 +136,14 @@ def index(collection: Collection, work: Path) -> Index:
     embedder, home = Granite(), work / collection.name.removesuffix("_train")
     vectors = FlatVectors(home / "vectors", model=embedder.name, dim=embedder.dim)
     keywords = TantivyKeywords(home / "keywords")
-    if vectors.count() != len(collection.chunks) or keywords.count() != len(collection.chunks):
+    if vectors.count() != len(collection.chunks):
         matrix, *_ = embed(
             collection.chunks, embedder, EmbeddingCache(home / "cache", model=embedder.name, dim=embedder.dim)
         )
         vectors.clear(model=embedder.name, dim=embedder.dim)
         vectors.put(collection.chunks, matrix)
+    if keywords.count() != len(collection.chunks):
+        keywords.clear()
         keywords.put(collection.chunks)
     return Index(collection, embedder, vectors, keywords, {chunk.address: chunk for chunk in collection.chunks})
 

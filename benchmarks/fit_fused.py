@@ -69,9 +69,9 @@ class Listening(Fused):
     def __init__(self) -> None:
         self.heard: list[Sequence[Candidate]] = []
 
-    def score(self, query: str, candidates: Sequence[Candidate]) -> list[float]:
+    def explained(self, query: str, candidates: Sequence[Candidate]) -> list[tuple[float, dict[str, float]]]:
         self.heard.append(candidates)
-        return super().score(query, candidates)
+        return super().explained(query, candidates)
 
 
 def pools(index: collections.Index) -> dict[str, list[Pool]]:

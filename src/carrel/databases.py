@@ -14,13 +14,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+PATIENCE = 30.0
+"""Seconds that a writer waits for another."""
+
+
 def connect(path: Path, steps: Sequence[str]) -> sqlite3.Connection:
     """Open a file, of which step n makes version n, and bring it to the last."""
     writable = is_writable(path.parent)
     # A database in WAL mode can be read without writing beside it only when it is declared unchanging.
     query = "" if writable else "?mode=ro&immutable=1"
     connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}{query}", uri=True, timeout=30, isolation_level=None, check_same_thread=False
+        f"{path.absolute().as_uri()}{query}", uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
     )
     try:
         if writable:

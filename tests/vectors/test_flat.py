@@ -202,7 +202,7 @@ def test_a_missing_file_is_reported(directory: Path, name: str) -> None:
     path = segment / name
     path.rename(directory / "elsewhere")
     with pytest.raises(StoreUnavailable):
-        open_store(directory)
+        open_store(directory).count()
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xff\xff"])
@@ -210,7 +210,7 @@ def test_marks_of_the_wrong_length_are_reported_and_bring_nothing_back(directory
     nine_papers(directory).delete(["paper1"])
     next(directory.glob("dead-*")).write_bytes(content)
     with pytest.raises(StoreUnavailable, match="does not mark 9 rows"):
-        open_store(directory)
+        open_store(directory).addresses()
 
 
 @pytest.mark.parametrize("manifest", [b"", b"{", b"[]", b"null", b"{}", b'{"format": 1, "model": "m"}', b"\xff"])
@@ -218,7 +218,7 @@ def test_a_manifest_that_makes_no_sense_is_reported(directory: Path, manifest: b
     nine_papers(directory)
     (directory / "manifest.json").write_bytes(manifest)
     with pytest.raises(StoreUnavailable, match="cannot be read"):
-        open_store(directory)
+        open_store(directory).many(["paper1/ch1/s1/p1"])
 
 
 def test_a_reader_reports_damage_done_after_it_opened_each_time_it_is_asked(directory: Path) -> None:
@@ -234,7 +234,16 @@ def test_a_manifest_of_a_newer_format_is_refused(directory: Path) -> None:
     manifest = json.loads((directory / "manifest.json").read_bytes())
     (directory / "manifest.json").write_text(json.dumps({**manifest, "format": 2}))
     with pytest.raises(StoreUnavailable, match="its format is 2, this program reads 1"):
-        open_store(directory)
+        open_store(directory).put([make_chunk("new")], rows(1))
+
+
+def test_a_damaged_store_can_be_opened_cleared_and_filled_again(directory: Path) -> None:
+    nine_papers(directory)
+    (directory / "manifest.json").write_bytes(b"{")
+    store = open_store(directory)
+    store.clear(model=store.model, dim=store.dim)
+    store.put([make_chunk("new")], rows(1))
+    assert open_store(directory).addresses() == {make_chunk("new").address}
 
 
 def test_what_a_crashed_write_left_is_harmless_and_swept_by_the_next_one(directory: Path) -> None:

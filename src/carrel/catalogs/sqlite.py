@@ -6,6 +6,7 @@ import hashlib
 import json
 import secrets
 import sqlite3
+import threading
 import time
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ from carrel.catalogs import CitationRow, Embedding, Entry, ExhibitRow, PaperRow,
 from carrel.catalogs import sqlite_papers as papers
 from carrel.catalogs.citing import Known
 from carrel.catalogs.sqlite_locations import SqliteLocations
-from carrel.databases import connect, transaction
+from carrel.databases import PATIENCE, connect, transaction
 from carrel.errors import CarrelError, ReadOnlyLibrary, StorageFull, StoreUnavailable
 from carrel.references import jsonl
 from carrel.types import Chunk, ChunkKind, Document, Part, Place
@@ -96,9 +97,14 @@ _PUT_METRICS = f"""
     VALUES (:query_id, {", ".join(f":{name}" for name in _METRICS)})"""
 
 
+_SHORTLY = 0.2
+"""Seconds."""
+
+
 class SqliteCatalog:
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._turn = threading.RLock()
         with self._reporting():
             self._connection = connect(path, _migrations())
         self._connection.row_factory = sqlite3.Row
@@ -197,6 +203,13 @@ class SqliteCatalog:
         return next((_document(row) for row in rows), None)
 
     def record_query(self, query: QueryRecord, *, keep_text: bool) -> None:
+        with self._hurried():
+            self._record(query, keep_text=keep_text)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _record(self, query: QueryRecord, *, keep_text: bool) -> None:
         values = {
             "id": query.id,
             "now": _now(),
@@ -211,9 +224,6 @@ class SqliteCatalog:
             metrics = {name: query.metrics.get(name) for name in _METRICS}
             connection.execute(_PUT_METRICS, {"query_id": query.id, **metrics})
 
-    def close(self) -> None:
-        self._connection.close()
-
     def _salt(self) -> str:
         """Random, and this library's own, so that hashes of equal queries do not match across libraries."""
         with self._transaction() as connection:
@@ -221,13 +231,24 @@ class SqliteCatalog:
         return str(self._all("SELECT value FROM meta WHERE key = 'salt'")[0]["value"])
 
     def _all(self, sql: str, *parameters: object) -> list[sqlite3.Row]:
-        with self._reporting():
+        with self._turn, self._reporting():
             return self._connection.execute(sql, parameters).fetchall()
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._reporting(), transaction(self._connection):
+        # Threads share the connection, which has one transaction at a time.
+        with self._turn, self._reporting(), transaction(self._connection):
             yield self._connection
+
+    @contextmanager
+    def _hurried(self) -> Iterator[None]:
+        """What can be left undone does not wait long for another process that writes."""
+        with self._turn, self._reporting():
+            self._connection.execute(f"PRAGMA busy_timeout = {_SHORTLY * 1000:.0f}")
+            try:
+                yield
+            finally:
+                self._connection.execute(f"PRAGMA busy_timeout = {PATIENCE * 1000:.0f}")
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:

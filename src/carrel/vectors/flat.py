@@ -96,11 +96,13 @@ class FlatVectors:
             raise InvalidInput(f"limit must be a positive integer, got {limit}")
         if not np.isfinite(vector).all():
             raise InvalidInput("the query vector is not finite")
-        scored = [_similarities(live, vector, where) for live in self._live]
+        # Taken once: another thread may refresh in between.
+        every = self._live
+        scored = [_similarities(live, vector, where) for live in every]
         least = _least_of_best(scored, limit)
         hits = [
             Hit(live.segment.address(row), round(min(1.0, max(-1.0, float(similarities[row]))), 6))
-            for live, similarities in zip(self._live, scored, strict=True)
+            for live, similarities in zip(every, scored, strict=True)
             for row in np.flatnonzero(similarities >= least).tolist()
         ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.address))[:limit]
