@@ -3,8 +3,8 @@
     python -m benchmarks.fit_fused ../shared/data/retrieval [--write]
 
 Two things are told apart. In which order candidates come is a weighted sum of a few features (`ORDER`), in steps of a
-coarse grid. How sure one can be of a candidate is a logistic curve over that sum and over the best similarity that
-any candidate of the question has; slope, bias and that weight are fitted here.
+coarse grid. How sure one can be is fitted: the slope of a logistic curve over that sum on all candidates, and on each
+question's best candidate alone, where it counts, what its sum and the similarity of the nearest are worth.
 
 Fitted on: scifact's train claims, pubmedqa_train, covidqa_dev (passages of full texts), hotpot100, musique100.
 Held out: scifact's test claims, cranfield, vaswani, cp_algorithms. Every question is asked twice: of the collection,
@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import collections
+from carrel.evaluate import calibrating, plots
 from carrel.evaluate.metrics import ndcg
-from carrel.rerankers.fused import Fused, features
+from carrel.rerankers.fused import Fused, features, nearest
 from carrel.types import Mode
 
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ class Pool:
 
     order: Array
     """The weighted sum of each."""
-    sure: Array
-    """What says how sure one can be, the same for all."""
+    nearest: float
+    """The similarity of the nearest."""
     relevant: Array
     addresses: tuple[str, ...]
     grades: Mapping[str, int]
@@ -108,7 +109,7 @@ def _pool(
     values = features(text, candidates)
     return Pool(
         order=sum((weight * values[name] for name, weight in ORDER[model].items()), np.zeros(len(candidates))),
-        sure=np.array([values[name][0] for name in sure_of(model)]),
+        nearest=0.0 if model == "neither" else nearest(candidates),
         relevant=np.array([candidate.chunk.address in grades for candidate in candidates], dtype=np.float64),
         addresses=tuple(candidate.chunk.address for candidate in candidates),
         grades=grades,
@@ -116,31 +117,48 @@ def _pool(
     )
 
 
-def sure_of(model: str) -> tuple[str, ...]:
-    """What says how sure one can be of any candidate of a question."""
-    return ("best_similarity",) if model in ("second", "first", "vector") else ()
+@dataclass(frozen=True)
+class Curve:
+    slope: float
+    best: float
+    nearest: float
+    bias: float
+
+    def chances(self, pool: Pool) -> Array:
+        sure = self.best * pool.order.max() + self.nearest * pool.nearest + self.bias
+        return _sigmoid(self.slope * (pool.order - pool.order.max()) + sure)
 
 
-def fit(groups: Sequence[Sequence[Pool]]) -> Array:
-    """Slope, weights of what says how sure one can be, and bias; collections count alike, and questions in them."""
-    values = np.vstack([_design(pool) for group in groups for pool in group])
-    target = np.concatenate([pool.relevant for group in groups for pool in group])
-    share = np.concatenate([_share(pool, group, groups) for group in groups for pool in group])
+def fit(groups: Sequence[Sequence[Pool]]) -> Curve:
+    """Collections count alike, and questions in them."""
+    shares = [1 / len(group) / len(groups) for group in groups for _ in group]
+    every = [pool for group in groups for pool in group]
+    slope, *_ = _logistic(
+        np.vstack([_columns(pool, pool.order) for pool in every]),
+        np.concatenate([pool.relevant for pool in every]),
+        np.concatenate([np.full(len(pool.order), s / len(pool.order)) for pool, s in zip(every, shares, strict=True)]),
+    )
+    best, near, bias = _logistic(
+        np.vstack([_columns(pool, pool.order.max()) for pool in every]),
+        np.array([pool.relevant[pool.order.argmax()] for pool in every]),
+        np.array(shares),
+    )
+    return Curve(float(slope), float(best), float(near), float(bias))
+
+
+def _columns(pool: Pool, order: Array | float) -> Array:
+    order = np.atleast_1d(order)
+    return np.column_stack([order, np.full(len(order), pool.nearest)])
+
+
+def _logistic(values: Array, target: Array, share: Array) -> Array:
+    """Weights and bias."""
     mean = share @ values
-    spread = np.sqrt(share @ (values - mean) ** 2)
+    spread = np.sqrt(share @ (values - mean) ** 2) + 1e-9
     # Standardised, so that the ridge weighs on all alike.
-    design = np.column_stack([(values - mean) / spread, np.ones(len(values))])
-    solved = _newton(design, target, share)
+    solved = _newton(np.column_stack([(values - mean) / spread, np.ones(len(values))]), target, share)
     weights = solved[:-1] / spread
     return np.append(weights, solved[-1] - weights @ mean)
-
-
-def _design(pool: Pool) -> Array:
-    return np.column_stack([pool.order, np.tile(pool.sure, (len(pool.order), 1))])
-
-
-def _share(pool: Pool, group: Sequence[Pool], groups: Sequence[Sequence[Pool]]) -> Array:
-    return np.full(len(pool.relevant), 1 / len(pool.relevant) / len(group) / len(groups))
 
 
 def _newton(design: Array, target: Array, share: Array) -> Array:
@@ -156,30 +174,31 @@ def _newton(design: Array, target: Array, share: Array) -> Array:
     return weights
 
 
-def chances(pool: Pool, weights: Array) -> Array:
-    return _sigmoid(_design(pool) @ weights[:-1] + weights[-1])
-
-
-def report(name: str, group: Sequence[Pool], weights: Array) -> str:
+def report(name: str, group: Sequence[Pool], curve: Curve) -> str:
     """nDCG@10 of the order, and what the best candidate's probability is worth."""
     gain = [
         ndcg([pool.addresses[i] for i in np.argsort(-pool.order, kind="stable")], pool.grades)
         for pool in group
         if pool.answerable
     ]
-    best = [(float(chance.max()), float(pool.relevant[chance.argmax()])) for pool, chance in _scored(group, weights)]
-    brier = np.mean([(chance - right) ** 2 for chance, right in best])
-    yes = [chance for (chance, _), pool in zip(best, group, strict=True) if pool.answerable]
-    no = [chance for (chance, _), pool in zip(best, group, strict=True) if not pool.answerable]
-    answered = " ".join(f"{np.mean(np.array(yes) >= t):.2f}/{np.mean(np.array(no) >= t):.2f}" for t in (0.4, 0.6, 0.8))
+    likely, right = best(group, curve)
+    answerable = np.array([pool.answerable for pool in group])
+    yes, no = likely[answerable], likely[~answerable]
+    answered = " ".join(f"{np.mean(yes >= t):.2f}/{np.mean(no >= t):.2f}" for t in (0.4, 0.6, 0.8))
+    brier = calibrating.brier(likely, right)
     return f"{name:15} {np.mean(gain):8.4f} {brier:8.4f} {auroc(yes, no):8.4f}  {answered}"
 
 
-def _scored(group: Sequence[Pool], weights: Array) -> list[tuple[Pool, Array]]:
-    return [(pool, chances(pool, weights)) for pool in group]
+def best(group: Sequence[Pool], curve: Curve) -> tuple[Array, Array]:
+    """How likely the best candidate of each question is called, and whether it is relevant."""
+    scored = [(pool, curve.chances(pool)) for pool in group]
+    return (
+        np.array([chance.max() for _, chance in scored]),
+        np.array([pool.relevant[chance.argmax()] for pool, chance in scored]),
+    )
 
 
-def auroc(yes: Sequence[float], no: Sequence[float]) -> float:
+def auroc(yes: Sequence[float] | Array, no: Sequence[float] | Array) -> float:
     differences = np.subtract.outer(np.array(yes), np.array(no))
     return float((differences > 0).mean() + 0.5 * (differences == 0).mean())
 
@@ -196,11 +215,13 @@ def load(data: Path, name: str) -> collections.Collection:
     return collections.load(data / (name.removesuffix("_train") if part else name), part=part)
 
 
-def numbers(model: str, weights: Array) -> dict[str, object]:
-    slope = float(weights[0])
-    told = {name: round(slope * weight, 5) for name, weight in ORDER[model].items()}
-    sure = {name: round(float(weight), 5) for name, weight in zip(sure_of(model), weights[1:-1], strict=True)}
-    return {"weights": {**told, **sure}, "bias": round(float(weights[-1]), 5)}
+def numbers(model: str, curve: Curve) -> dict[str, object]:
+    return {
+        "weights": {name: round(curve.slope * weight, 5) for name, weight in ORDER[model].items()},
+        "lead": round(curve.best / curve.slope - 1, 5),
+        "nearest": round(curve.nearest, 5),
+        "bias": round(curve.bias, 5),
+    }
 
 
 def main() -> None:
@@ -211,6 +232,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="keep the numbers in the package")
     options = parser.parse_args()
     groups: dict[str, dict[str, list[Pool]]] = {}
+    drawn: list[tuple[Array, Array]] = []
     for name in (*FITTED, *HELD_OUT):
         groups[name] = pools(collections.index(load(options.data, name), options.work))
         print("pooled", name, len(groups[name]["second"]), flush=True)
@@ -219,7 +241,15 @@ def main() -> None:
         whole = fit([groups[name][model] for name in FITTED])
         for name in (*FITTED, *HELD_OUT):
             others = [groups[other][model] for other in FITTED if other != name]
-            print(report(name, groups[name][model], fit(others) if name in FITTED else whole))
+            curve = fit(others) if name in FITTED else whole
+            print(report(name, groups[name][model], curve))
+            if model == "second":
+                drawn.append(best(groups[name][model], curve))
+    likely, right = (np.concatenate(part) for part in zip(*drawn, strict=True))
+    print(f"all together: Brier {calibrating.brier(likely, right):.4f}", end=", ")
+    print(f"calibration error {calibrating.calibration_error(likely, right):.4f}")
+    if options.plot:
+        options.plot.write_text(plots.reliability(calibrating.bins(likely, right)), encoding="utf-8")
     models = {model: numbers(model, fit([groups[name][model] for name in FITTED])) for model in ORDER}
     print(json.dumps(models, indent=1))
     if options.write:

@@ -6,7 +6,7 @@ import errno
 import os
 import secrets
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
 from carrel.errors import CarrelError, ReadOnlyLibrary, StorageFull, StoreUnavailable
@@ -80,6 +80,21 @@ def new_directory(target: Path) -> Iterator[Path]:
 
 def is_writable(directory: Path) -> bool:
     return os.access(directory, os.W_OK) and not os.statvfs(directory).f_flag & os.ST_RDONLY
+
+
+def cut_short(directory: Path, sizes: dict[str, int]) -> str:
+    """The name of a file that is shorter than it was when last looked at; empty if there is none.
+
+    Of files that never change and are mapped into memory: to read beyond the end of one would end the process.
+    """
+    # Whatever is gone altogether is still mapped.
+    with suppress(FileNotFoundError):
+        for entry in os.scandir(directory):
+            size = 0 if entry.name.endswith((".json", ".lock")) else entry.stat().st_size
+            if size < sizes.get(entry.name, 0):
+                return entry.name
+            sizes[entry.name] = size
+    return ""
 
 
 def size_on_disk(directory: Path) -> int:

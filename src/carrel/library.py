@@ -210,6 +210,7 @@ class Library(Parts):
     ) -> likeness.SemanticResult:
         """Papers whose abstracts are about what the query is about, from a similarity on that suits the model."""
         searching.check_query(query)
+        searching.check_filter(where)
         parts = self.stores
         return likeness.semantic(
             query,

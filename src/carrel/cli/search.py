@@ -154,8 +154,11 @@ def _show_figures(found: FiguresFound, *, explain: bool, as_json: bool) -> None:
 
 
 def _warn(result: SearchResult) -> None:
+    failed = {part.arm for part in result.degraded}
     for part in result.degraded:
-        click.echo(f"warning: without {part.arm}: {part.reason}", err=True)
+        # A query is understood by the keyword index: without that, one warning suffices.
+        if part.arm != "understanding" or "keyword" not in failed:
+            click.echo(f"warning: without {part.arm}: {part.reason}", err=True)
     for step in result.understood:
         if step.is_told:
             click.echo(f"note: {step.found} → {step.taken}", err=True)

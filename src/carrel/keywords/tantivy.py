@@ -22,7 +22,7 @@ from tantivy import Query
 
 from carrel import words
 from carrel.errors import InvalidInput, StoreUnavailable
-from carrel.files import is_writable, storage_error, writing
+from carrel.files import cut_short, is_writable, storage_error, writing
 from carrel.keywords import tantivy_queries
 from carrel.types import EVERYTHING, ChunkKind, Filter, Hit
 
@@ -46,6 +46,7 @@ class TantivyKeywords:
         self._schema = _schema()
         self._analyzers = {"words": words.as_given(), "authors": words.plain()}
         self._opened: tantivy.Index | None = None
+        self._sizes: dict[str, int] = {}
         self._mirror: tempfile.TemporaryDirectory[str] | None = None
 
     def put(self, chunks: Sequence[Chunk]) -> None:
@@ -152,6 +153,8 @@ class TantivyKeywords:
             self._opened = self._load()
         else:
             with self._reporting():
+                if name := cut_short(self._directory, self._sizes):
+                    raise ValueError(f"{name} was cut short")
                 self._opened.reload()
         return self._opened
 

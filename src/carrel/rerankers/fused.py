@@ -65,22 +65,29 @@ class Fused:
         if not candidates:
             return []
         model, values = _models()[model_for(candidates)], features(query, candidates)
-        logits = model.bias + sum(weight * values[name] for name, weight in model.weights.items())
-        probabilities = (1 / (1 + np.exp(-np.asarray(logits)))).round(6).tolist()
+        order = sum((weight * values[name] for name, weight in model.weights.items()), np.zeros(len(candidates)))
+        sure = model.lead * order[:_POOL].max() + model.nearest * nearest(candidates) + model.bias
+        probabilities = (1 / (1 + np.exp(-(order + sure)))).round(6).tolist()
         used = {name: values[name].round(4).tolist() for name in model.weights}
         return [(p, {name: row[i] for name, row in used.items()}) for i, p in enumerate(probabilities)]
 
 
 @dataclass(frozen=True)
 class Model:
+    """A candidate's logit is the weighted sum of its features, which says how it compares with the others, and the same
+    for all of a question, which says how sure one can be of any: by the best of those sums and by the similarity of
+    the nearest."""
+
     weights: Mapping[str, float]
+    lead: float
+    nearest: float
     bias: float
 
 
 @cache
 def _models() -> dict[str, Model]:
     stored = json.loads((resources.files("carrel.rerankers") / "fused.json").read_text(encoding="utf-8"))
-    return {name: Model(model["weights"], model["bias"]) for name, model in stored["models"].items()}
+    return {name: Model(**model) for name, model in stored["models"].items()}
 
 
 def model_for(candidates: Sequence[Candidate]) -> str:
@@ -93,17 +100,15 @@ def model_for(candidates: Sequence[Candidate]) -> str:
 
 
 def features(query: str, candidates: Sequence[Candidate]) -> dict[str, Array]:
-    """Each feature's value for every candidate: the signals that all have, and what their words say.
-
-    The best similarity is the same for all candidates of a question: it says how sure one can be of any of them.
-    """
+    """Each feature's value for every candidate: the signals that all have, and what their words say."""
     known = set.intersection(*(set(candidate.signals) for candidate in candidates))
     values = {name: np.array([candidate.signals[name] for candidate in candidates]) for name in known}
-    values |= _covered(query, candidates)
-    similarities = [one.signals["similarity"] for one in candidates[:_POOL] if "similarity" in one.signals]
-    if similarities:
-        values["best_similarity"] = np.full(len(candidates), max(similarities))
-    return values
+    return {**values, **_covered(query, candidates)}
+
+
+def nearest(candidates: Sequence[Candidate]) -> float:
+    """The best similarity that is known."""
+    return max((one.signals["similarity"] for one in candidates[:_POOL] if "similarity" in one.signals), default=0.0)
 
 
 def _covered(query: str, candidates: Sequence[Candidate]) -> dict[str, Array]:

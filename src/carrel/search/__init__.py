@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,9 +22,12 @@ if TYPE_CHECKING:
 
     from carrel.types import Degradation, Filter, Passage
 
-__all__ = ["LONGEST_QUERY", "Pipeline", "check_query", "search", "strategy_of"]
+__all__ = ["LONGEST_QUERY", "Pipeline", "check_filter", "check_query", "search", "strategy_of"]
 
 LONGEST_QUERY = 2000
+_LARGEST = 10**18
+_NO_TEXT = re.compile(r"[\x00\ud800-\udfff]")
+"""What no paper has: zeros, and the halves of characters that bytes from elsewhere leave on a command line."""
 _DEEPEST = 25_600
 _STRATEGIES = {
     frozenset({"vector"}): Strategy.VECTOR_ONLY,
@@ -38,6 +42,7 @@ def search(
 ) -> SearchResult:
     """The passages that best fit a question, with every arm's word on each; all that match when the limit is 0."""
     check_query(query)
+    check_filter(where)
     timings: dict[str, float] = {}
     with timed(timings, "total"):
         with timed(timings, "understanding"):
@@ -120,6 +125,19 @@ def check_query(query: str) -> None:
         raise InvalidInput(
             f"Query exceeds maximum length: {len(query)} > {LONGEST_QUERY} characters", hint="Shorten the query."
         )
+
+
+def check_filter(where: Filter) -> None:
+    """Refuse what no store can look for: it would fail in each of them in its own way."""
+    for name in ("year_min", "year_max", "chapter", "section"):
+        number = getattr(where, name)
+        if number is not None and abs(number) >= _LARGEST:
+            raise InvalidInput(f"{name} must have at most 18 digits, got {number}", hint="Give a smaller number.")
+    texts = {"paper": where.paper_ids, "tag": where.tags, "venue": [where.venue], "topic": [where.topic]}
+    for name, values in texts.items():
+        if _NO_TEXT.search("".join(values)):
+            wrong = next(value for value in values if _NO_TEXT.search(value))
+            raise InvalidInput(f"{name} {wrong!r} is no text", hint="Type it again, in UTF-8.")
 
 
 def _strategy(used: frozenset[str], degraded: Sequence[Degradation]) -> Strategy:

@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from carrel.errors import CarrelError
+from carrel.errors import CarrelError, StoreUnavailable
 from carrel.rerankers import is_costly
 from carrel.search import grouping, listing, ranking
 from carrel.search.asking import ask
@@ -104,6 +104,11 @@ def find(request: Request, depth: int, timings: dict[str, float], before: Found)
         answers = Answers(limits, *ask(arms, asked.text, limits, request.where, seconds, timings))
     rankings, degraded = answers.rankings, [*asked.degraded, *answers.degraded]
     passages, named = _Rounds(request, depth, degraded, timings).passages(rankings)
+    if named and not passages and not pipeline.catalog.addresses():
+        raise StoreUnavailable(
+            f"the catalog is empty, but the indexes name {named} passages for {asked.text!r}",
+            hint="Run 'carrel index build' to take in refs.jsonl again, then 'carrel add' for the full texts.",
+        )
     is_everything = named <= depth and all(len(hits) < limits[name] for name, hits in rankings.items())
     return Found(asked.lifted(passages), rankings, degraded, is_everything, answers)
 
@@ -173,7 +178,9 @@ class _Rounds:
     ) -> list[Candidate]:
         pipeline, chosen = self.request.pipeline, self._chosen(fused)
         with timed(self.timings, "catalog"):
-            chunks = pipeline.catalog.chunks([one.address for one in chosen])
+            held = pipeline.catalog.chunks([one.address for one in chosen])
+            # An index is behind the catalog when tagging was interrupted: what the record says now is what counts.
+            chunks = [chunk for chunk in held if self.request.where.matches(chunk)]
             known = ranking.signals(rankings, near.similarities if near else {}, pipeline.options)
             return ranking.candidates(chosen, chunks, known)
 

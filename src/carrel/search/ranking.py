@@ -75,7 +75,7 @@ def candidates(
     found = {chunk.address: chunk for chunk in chunks}
     if len(found) < len(fused):
         missing = [one.address for one in fused if one.address not in found]
-        log("search", logging.WARNING, "an index names chunks the catalog does not have", addresses=missing[:10])
+        log("search", logging.WARNING, "an index is not what the catalog says", addresses=missing[:10])
     return [Candidate(found[one.address], one, known(one.address)) for one in fused if one.address in found]
 
 

@@ -110,10 +110,14 @@ class Understanding:
         """For a query that names nothing but papers."""
         return self.adapt(listing_arm(self.catalog))
 
-    def matches(self, asked: Asked) -> int:
-        """How many chunks have all phrases of a query or, without any, one of its words."""
+    def matches(self, asked: Asked) -> int | None:
+        """How many chunks have all phrases of a query or, without any, one of its words; None if nobody can tell."""
         where = asked.where or EVERYTHING
-        return self.keywords.matches(asked.text, where=where, phrases=asked.understood.phrases)
+        try:
+            return self.keywords.matches(asked.text, where=where, phrases=asked.understood.phrases)
+        except CarrelError as error:
+            log("search", logging.WARNING, "matches not counted", reason=error.message)
+            return None
 
 
 def lookup(keywords: KeywordIndex, catalog: Catalog, where: Filter) -> Lookup:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from carrel.errors import InvalidInput, StoreUnavailable
-from carrel.files import write_atomically, writing
+from carrel.files import cut_short, write_atomically, writing
 from carrel.types import EVERYTHING, Filter, Hit
 from carrel.vectors import check_dimension
 from carrel.vectors.flat_segment import (
@@ -198,6 +198,7 @@ class FlatVectors:
         for attempt in range(1, _REOPENS + 1):
             stamp = _stamp_of(self._directory / _MANIFEST)
             if stamp == self._stamp:
+                self._check_whole()
                 return
             try:
                 self._load()
@@ -210,6 +211,11 @@ class FlatVectors:
             else:
                 self._stamp = stamp
                 return
+
+    def _check_whole(self) -> None:
+        for live in self._live:
+            if name := cut_short(self._directory / live.segment.name, live.segment.sizes):
+                raise self._damaged(ValueError(f"{live.segment.name}/{name} was cut short"))
 
     def _load(self) -> None:
         path = self._directory / _MANIFEST

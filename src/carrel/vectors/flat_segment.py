@@ -9,7 +9,7 @@ dictionary.json   what the codes stand for
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,8 @@ class Segment:
     address_ends: NDArray[np.uint64]
     address_bytes: NDArray[np.uint8]
     dictionary: dict[str, list[Any]]
+    sizes: dict[str, int] = field(default_factory=dict)
+    """Of its files."""
 
     def __len__(self) -> int:
         return len(self.rows)
