@@ -40,7 +40,7 @@ ORDER: dict[str, dict[str, float]] = {
     "second": {"feedback_z": 1.0, "words_z": 0.2, **_TEXT},
     "first": {"similarity_z": 1.0, "words_z": 0.5, **_TEXT},
     "vector": {"similarity_z": 1.0, **_TEXT},
-    "keyword": {"words_z": 1.0, **_TEXT},
+    "keyword": {"words_z": 1.0, **_TEXT, "coverage": 3.0},
     "neither": _TEXT,
 }
 FITTED = ("scifact_train", "pubmedqa_train", "covidqa_dev", "hotpot100", "musique100")

@@ -85,7 +85,7 @@ class RandomLibrary:
         embedder = HashedWords(dim=16)
         vectors = FlatVectors(folder / "vectors", model=embedder.name, dim=embedder.dim)
         graph, meaning = SqliteGraph(folder / "graph.db"), Meaning(embedder, vectors)
-        made = cls(TantivyKeywords(folder / "keywords"), graph, meaning, Shelf(), Random(seed))
+        made = cls(TantivyKeywords(folder / "keywords"), graph, meaning, Shelf(), Random(seed))  # noqa: S311
         for number in range(papers):
             made._put(_reference(made.chance, number))
         made.keywords.put([chunk for chunk in made.chunks.values() if is_searched_by_words(chunk)])
@@ -195,8 +195,8 @@ def _passage(reference: Reference, number: int, text: str, topic: str, chance: R
 
 def _prose(chance: Random, length: int) -> str:
     """Some words are much more common than others, so that scores tie and words are missed."""
-    shares = [chance.random() for _ in range(length)]
-    return " ".join(chance.choice(COMMON) if one < 0.3 else WORDS[int(len(WORDS) * one**2)] for one in shares)
+    words = [*COMMON * 3, *CONCEPTS * 2, *WORDS]
+    return " ".join(chance.choices(words, k=length))
 
 
 def _part(chance: Random, text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -18,20 +18,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from carrel import Library
+from carrel.catalogs import Entry
+from carrel.references import jsonl
 from carrel.rerankers.fused import Fused
 from carrel.search import Pipeline, arms, ranking, search
 from carrel.search.arranging import Shape
 from carrel.search.understanding import Understanding
 from carrel.selecting import narrowed_by_fields
 from carrel.settings import Search
-from carrel.types import EVERYTHING, QUOTABLE, Chunk, Filter, Hit, Mode, SearchResult
+from carrel.testing import HashedWords
+from carrel.types import EVERYTHING, QUOTABLE, Chunk, Filter, Hit, Mode, Part, SearchResult
 from tests.random_libraries import NAMES, TAGS, VENUES, YEARS, RandomLibrary
+from tests.test_library import record, write_refs
 
 if TYPE_CHECKING:
     from carrel.search.arms import Arm
 
-LIBRARIES, PAIRS, PAPERS = 20, 500, 14
-WHOLE = 10
+LIBRARIES, PAIRS, PAPERS = 20, 500, 10
+WHOLE = 20
 """One pair in so many goes through the whole search, too, each in another way."""
 ALL = 1_000_000
 NEAR = 2e-6
@@ -125,10 +130,10 @@ def test_of_ten_thousand_filters_and_questions_none_leaks_or_loses_in_any_arm_or
     with ProcessPoolExecutor(max_workers=2, mp_context=get_context("spawn")) as processes:
         seen = sum(processes.map(partial(proved, tmp_path), range(LIBRARIES)), Counter[str]())
     assert seen["pairs"] == LIBRARIES * PAIRS == 10_000
-    assert seen["whole"] == 1_000
+    assert seen["whole"] == 500
     # Not for want of anything to find: each arm often finds more than is asked for, or less, or nothing.
     assert min(seen[f"{arm} {amount}"] for arm in ARMS for amount in ("cut", "all", "none")) > 250, seen
-    assert min(seen["shown"], seen["page"], seen["fused"]) > 50, seen
+    assert min(seen["shown"], seen["page"], seen["fused"]) > 30, seen
 
 
 def proved(folder: Path, seed: int) -> Counter[str]:
@@ -166,6 +171,8 @@ class Watched:
 
     truth: Truth
     answers: dict[str, list[list[Hit]]] = field(default_factory=dict)
+    query: str = ""
+    """As it was understood."""
 
     def arms(self) -> dict[str, Arm]:
         return {name: partial(self._ask, name) for name in self.truth.arms}
@@ -184,6 +191,7 @@ class Watched:
         return find
 
     def _ask(self, name: str, query: str, limit: int, where: Filter) -> list[Hit]:
+        self.query = query
         hits = self.truth.checked(name, query, limit, where, self.truth.allowed(where))
         self.answers.setdefault(name, []).append(hits)
         return hits
@@ -262,7 +270,7 @@ def is_fused(result: SearchResult, watched: Watched, options: Search) -> bool:
     if any(len(answers) != 1 for answers in watched.answers.values()):
         return False
     rankings = {name: answers[0] for name, answers in watched.answers.items()}
-    if options.feedback and (drawn := second_round(rankings, result, watched.truth.library, options)):
+    if options.feedback and (drawn := second_round(rankings, watched, options)):
         rankings["feedback"] = drawn
     shown = [Hit(passage.chunk.address, passage.score) for passage in result.passages]
     scores = fused(rankings, options)
@@ -271,16 +279,68 @@ def is_fused(result: SearchResult, watched: Watched, options: Search) -> bool:
     return True
 
 
-def second_round(
-    rankings: Mapping[str, list[Hit]], result: SearchResult, library: RandomLibrary, options: Search
-) -> list[Hit]:
+def second_round(rankings: Mapping[str, list[Hit]], watched: Watched, options: Search) -> list[Hit]:
     """What was named, by its nearness to the question and the best of the first round."""
+    meaning = watched.truth.library.meaning
     first = [one.address for one in ranking.fuse(rankings, options)][: options.candidates]
-    rows = library.meaning.vectors.many(first)
+    rows = meaning.vectors.many(first)
     best = [rows[address] for address in first[: min(options.feedback, options.shortlist)] if address in rows]
-    vector = library.meaning.of_question(result.query).astype(np.float64)
+    vector = meaning.of_question(watched.query).astype(np.float64)
     if best:
         vector += options.feedback_weight * np.mean(best, axis=0)
     similarities = {address: float(row @ vector / np.linalg.norm(vector)) for address, row in rows.items()}
     hits = [Hit(address, round(one, 6)) for address, one in similarities.items()]
     return sorted(hits, key=lambda hit: (-hit.score, hit.address))
+
+
+def test_pages_of_a_filtered_search_are_the_whole_of_it_and_nothing_else(tmp_path: Path) -> None:
+    library = RandomLibrary.make(tmp_path, 4, papers=20)
+    options = Search(collapse=False, candidates=10, shortlist=4)
+    pipeline = Pipeline(Truth(library).arms, library.catalog, Fused(), options, meaning=library.meaning)
+    pages = 0
+    for where in (library.filter() for _ in range(40)):
+        find = partial(search, "graph", mode=Mode.KEYWORD, where=where, pipeline=pipeline)
+        result = find(limit=3)
+        seen, pages = addresses(result), pages + 1
+        while result.next_cursor:
+            result = find(limit=3, shape=Shape(cursor=result.next_cursor))
+            seen, pages = [*seen, *addresses(result)], pages + 1
+        allowed = {address for address, chunk in library.chunks.items() if where.matches(chunk)}
+        assert len(seen) == len(set(seen))
+        assert set(seen) == allowed.intersection(everything(pipeline.arms["keyword"], "graph"))
+    assert pages > 80
+    library.close()
+
+
+def test_a_tag_that_an_interrupted_run_took_away_finds_nothing_any_more(tmp_path: Path) -> None:
+    """The catalog is told first: until the run is repeated, the indexes have the old tag."""
+    with Library.init(tmp_path / "library", embedder=HashedWords()) as library:
+        papers = [record(number, tags=["old"] if number < 3 else []) for number in range(6)]
+        library.add(write_refs(tmp_path / "in.jsonl", papers))
+        old = Filter(tags=frozenset({"old"}))
+        assert {passage.chunk.paper_id for passage in library.search("subject", where=old).passages} == {
+            *("paper0", "paper1", "paper2")
+        }
+        retag(library, "paper1", tags=("new",))
+        for mode in Mode:
+            for limit in (0, 1, 10):
+                shown = library.search("subject1", mode=mode, where=old, limit=limit).passages
+                assert all("old" in passage.chunk.tags for passage in shown), (mode, limit)
+        retag(library, "paper0", tags=())
+        retag(library, "paper2", tags=())
+        assert library.search("subject1", where=old).passages == ()
+        library.build_index()
+        new = library.search("subject1", where=Filter(tags=frozenset({"new"}))).passages
+        assert [passage.chunk.address for passage in new] == ["paper1/abstract"]
+
+
+def retag(library: Library, paper_id: str, tags: tuple[str, ...]) -> None:
+    """What a run leaves that was killed as soon as it had told the catalog."""
+    catalog = library.stores.catalog
+    (row,) = catalog.papers([paper_id])
+    document = catalog.document(paper_id, Part.ABSTRACT)
+    assert document is not None
+    reference = replace(row.reference, tags=tags)
+    chunks = tuple(chunk.with_facts(reference) for chunk in catalog.chunks_of([paper_id]))
+    catalog.put([Entry(reference, document, chunks, listed=True)])
+    jsonl.write(library.layout.refs, {paper_id: reference})

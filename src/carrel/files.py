@@ -88,8 +88,8 @@ def cut_short(directory: Path, sizes: dict[str, int]) -> str:
     Of files that never change and are mapped into memory: to read beyond the end of one would end the process.
     """
     # Whatever is gone altogether is still mapped.
-    with suppress(FileNotFoundError):
-        for entry in os.scandir(directory):
+    with suppress(FileNotFoundError), os.scandir(directory) as entries:
+        for entry in entries:
             size = 0 if entry.name.endswith((".json", ".lock")) else entry.stat().st_size
             if size < sizes.get(entry.name, 0):
                 return entry.name

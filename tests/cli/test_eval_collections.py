@@ -193,7 +193,7 @@ def test_a_search_that_went_without_its_reranker_is_counted(
     def fail(*_arguments: object) -> None:
         raise StoreUnavailable("no weights")
 
-    monkeypatch.setattr(Fused, "score", fail)
+    monkeypatch.setattr(Fused, "explained", fail)
     remarks = carrel("eval", tiny, "--json").json["remarks"]
     assert any(remark.startswith("hybrid: queries answered in part: 9 (q0: rerank: no weights;") for remark in remarks)
 

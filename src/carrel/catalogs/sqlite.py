@@ -10,6 +10,7 @@ import threading
 import time
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from carrel.types import Reference
+
+_REMEMBERED = 1024
 _PUT_PAPER = """
     INSERT INTO papers (id, title, year, doi, record, listed, state, added_at, updated_at)
     VALUES (:id, :title, :year, :doi, :record, :listed, 'pending', :now, :now)
@@ -330,7 +334,13 @@ def _chunk(row: sqlite3.Row) -> Chunk:
         has_formula=bool(row["has_formula"]),
         has_table=bool(row["has_table"]),
     )
-    return chunk.with_facts(jsonl.from_record(json.loads(row["record"])))
+    return chunk.with_facts(_reference(row["record"]))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _reference(record: str) -> Reference:
+    """The chunks of a paper share its record, and the same papers are found again and again."""
+    return jsonl.from_record(json.loads(record))
 
 
 def _document(row: sqlite3.Row) -> Document:
@@ -340,7 +350,7 @@ def _document(row: sqlite3.Row) -> Document:
 
 def _paper(row: sqlite3.Row) -> PaperRow:
     return PaperRow(
-        reference=jsonl.from_record(json.loads(row["record"])),
+        reference=_reference(row["record"]),
         listed=bool(row["listed"]),
         indexed=row["state"] == "active",
         parts=tuple(Part(part) for part in json.loads(row["parts"])),

@@ -160,7 +160,8 @@ def _warn(result: SearchResult) -> None:
         if part.arm != "understanding" or "keyword" not in failed:
             click.echo(f"warning: without {part.arm}: {part.reason}", err=True)
     for step in result.understood:
-        if step.is_told:
+        # Where nothing is found, what was made of the query may be the reason.
+        if step.is_told or (step.found and not result.passages):
             click.echo(f"note: {step.found} → {step.taken}", err=True)
     if not result.passages:
         click.echo(f"Nothing found for {result.query!r}.", err=True)
@@ -213,8 +214,9 @@ def _print_passage(passage: Passage, around: Mapping[str, Around], *, explain: b
 
 def _print_end(result: SearchResult) -> None:
     """What there is besides, and how to get it."""
-    if result.matched and result.matched > len(result.passages) and not result.by_paper:
-        shown, matched = len(result.passages), f"{result.matched:,}"
+    shown = len(result.passages)
+    if shown and result.matched and result.matched > shown and not result.by_paper:
+        matched = f"{result.matched:,}"
         click.echo(f"Showing {shown} of {matched} passages with these words; --limit 0 shows all.", err=True)
     if result.next_cursor:
         click.echo(f"The next page: the same search with --cursor {result.next_cursor}", err=True)
@@ -223,6 +225,9 @@ def _print_end(result: SearchResult) -> None:
 def ledger(passage: Passage) -> Iterator[str]:
     """What each stage said of a passage, a line each."""
     fused = passage.fused
+    if not fused.arms:
+        yield "listed for what its record says"
+        return
     yield "found by " + " · ".join(f"{name} #{arm.rank} {arm.score:.3f}" for name, arm in fused.arms.items())
     yield f"fusion {fused.score:.4f}" + "".join(f" · {name} +{share:.4f}" for name, share in fused.shares.items())
     reranked = "not reranked" if passage.probability is None else f"rerank {passage.probability:.3f}"

@@ -58,6 +58,7 @@ class Granite:
     name: str = "granite-embedding-30m-english"
     dim: int = 384
     max_tokens: int = 512
+    languages = frozenset({"en"})
 
     def __init__(self, threads: int | None = None, batch_tokens: int = 1024) -> None:
         self.threads = threads or min(MOST_THREADS, os.cpu_count() or 1)

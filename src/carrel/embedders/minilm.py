@@ -24,6 +24,8 @@ SHA256 = {
 class MiniLM(Onnx):
     """English, 384 dimensions, 256 tokens; the same model for passages and for questions."""
 
+    languages = frozenset({"en"})
+
     def __init__(self, threads: int | None = None) -> None:
         super().__init__(str(model_folder()), threads=threads)
 

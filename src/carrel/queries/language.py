@@ -27,7 +27,19 @@ _SMALL_WORDS = {
 }
 _SETS = {code: frozenset(words.split()) for code, words in _SMALL_WORDS.items()}
 _ENOUGH = 2
+_MOSTLY = 0.25
+"""Of the letters: a character of Chinese says as much as four of English."""
 _WORD = re.compile(r"[^\W\d_]+")
+
+
+def by_script(text: str) -> str:
+    """The code of a language that much of a text is written in and that does not use the Latin script; else empty."""
+    letters = sum(map(str.isalpha, text))
+    for code, script in _SCRIPTS.items():
+        found = sum(map(len, re.findall(script, text)))
+        if found and found >= _MOSTLY * letters:
+            return code
+    return ""
 
 
 def of(text: str) -> str:

@@ -12,6 +12,7 @@ from carrel.queries.parsing import readable
 from carrel.search import ranking
 from carrel.search.arranging import PASSAGES, Arranger, Shape
 from carrel.search.finding import DEEPER, EVERY, Found, Pipeline, Request, find
+from carrel.search.foreign import suited
 from carrel.search.paging import digest, open_page
 from carrel.search.understanding import Asked, plain
 from carrel.telemetry import log, timed
@@ -47,7 +48,8 @@ def search(
     with timed(timings, "total"):
         with timed(timings, "understanding"):
             asked = pipeline.understanding(query, where, mode) if pipeline.understanding else plain(query, where)
-        request = _request(query, asked, mode, limit, where, pipeline, shape)
+        able, foreign = suited(pipeline, asked.text, mode)
+        request = _request(query, asked, mode, limit, where, able, shape)
         found, results = _enough(request, timings) if asked.where is not None else (_NOTHING, [])
     shown = [replace(one, rank=rank) for rank, one in enumerate(results[: request.limit or None], start=1)]
     more = len(results) > len(shown) or (bool(shown) and not found.is_everything)
@@ -66,7 +68,7 @@ def search(
         timings=timings,
         counts=counts,
         where=request.where,
-        understood=asked.steps,
+        understood=(*asked.steps, *foreign),
         by_paper=shape.by_paper,
         next_cursor=page.cursor(arranger.keys(shown), request.limit) if more and request.limit else None,
     )

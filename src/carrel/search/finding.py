@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from carrel.search.meaning import Meaning, Near
     from carrel.search.understanding import Asked, Understanding
     from carrel.settings import Search as Options
-    from carrel.types import Candidate, Filter, Fused, Hit, Passage
+    from carrel.types import Candidate, Chunk, Filter, Fused, Hit, Passage
 
 EVERY = 2**31
 """More chunks than any library has."""
@@ -143,6 +143,8 @@ class _Rounds:
     depth: int
     degraded: list[Degradation]
     timings: dict[str, float]
+    read: dict[str, Chunk] = field(default_factory=dict)
+    """By address: the second round looks at most of what the first has looked at."""
 
     def passages(self, rankings: Mapping[str, Sequence[Hit]]) -> tuple[list[Passage], int]:
         """Those looked at closely, best first, and how many there were to choose from."""
@@ -178,11 +180,12 @@ class _Rounds:
     ) -> list[Candidate]:
         pipeline, chosen = self.request.pipeline, self._chosen(fused)
         with timed(self.timings, "catalog"):
-            held = pipeline.catalog.chunks([one.address for one in chosen])
+            unread = [one.address for one in chosen if one.address not in self.read]
+            self.read.update((chunk.address, chunk) for chunk in pipeline.catalog.chunks(unread))
             # An index is behind the catalog when tagging was interrupted: what the record says now is what counts.
-            chunks = [chunk for chunk in held if self.request.where.matches(chunk)]
+            allowed = {address: chunk for address, chunk in self.read.items() if self.request.where.matches(chunk)}
             known = ranking.signals(rankings, near.similarities if near else {}, pipeline.options)
-            return ranking.candidates(chosen, chunks, known)
+            return ranking.candidates(chosen, allowed, known)
 
     def _reranked(self, candidates: Sequence[Candidate], reranker: Reranker | None) -> list[Passage]:
         request = self.request

@@ -70,11 +70,10 @@ def signals(
 
 
 def candidates(
-    fused: Sequence[Fused], chunks: Sequence[Chunk], known: Callable[[str], Mapping[str, float]]
+    fused: Sequence[Fused], found: Mapping[str, Chunk], known: Callable[[str], Mapping[str, float]]
 ) -> list[Candidate]:
-    found = {chunk.address: chunk for chunk in chunks}
-    if len(found) < len(fused):
-        missing = [one.address for one in fused if one.address not in found]
+    """Those that the catalog has, too."""
+    if missing := [one.address for one in fused if one.address not in found]:
         log("search", logging.WARNING, "an index is not what the catalog says", addresses=missing[:10])
     return [Candidate(found[one.address], one, known(one.address)) for one in fused if one.address in found]
 
