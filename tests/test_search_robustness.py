@@ -7,17 +7,23 @@ import os
 import shutil
 import sqlite3
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from carrel import Library
+from carrel.catalogs import QueryRecord
 from carrel.errors import CarrelError, DimensionMismatchError, IndexNotFound, InvalidInput, StoreUnavailable
+from carrel.rerankers.fused import Fused
 from carrel.testing import HashedWords
-from carrel.types import Concept, Filter, Mention, SearchResult, Strategy, Vector
+from carrel.types import Candidate, Concept, Filter, Mention, SearchResult, Strategy, Vector
+from carrel.types import Fused as FusedRank
 from tests import test_robustness as processes
+from tests.builders import make_chunk
 from tests.test_library import record, write_refs
 
 QUESTION = "subject3 graphs"
@@ -226,6 +232,20 @@ def test_an_error_that_is_not_carrels_own_sinks_no_search_either(library: Librar
             opened.search("subject3", mode="vector")
 
 
+def test_a_passage_far_below_all_others_is_improbable_without_a_warning() -> None:
+    """Where the first are all alike, the next lies any number of standard deviations below them."""
+    near, far = (
+        Candidate(
+            make_chunk(number=number), FusedRank("a", 0.0, {}), {"similarity": 0.5, "similarity_z": z, "words_z": z}
+        )
+        for number, z in enumerate((0.0, -1e7), start=1)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        first, last = Fused().score("text", [near, far])
+    assert (last, first > 0) == (0.0, True)
+
+
 def test_vectors_of_another_model_or_length_are_refused_before_they_are_compared(library: Library) -> None:
     other, longer = HashedWords(), HashedWords(dim=32)
     other.name, longer.name = "other", library.embedder.name
@@ -346,3 +366,13 @@ def test_eight_threads_search_while_another_process_adds(tmp_path: Path) -> None
     history.close()
     # Some may be left out while the other process writes, but not for want of a turn among the threads.
     assert kept > 0.8 * len(results)
+
+
+def test_threads_take_turns_at_writing_the_history(library: Library) -> None:
+    catalog = library.stores.catalog
+    queries = [QueryRecord(str(number), "graphs", "hybrid", 1.0) for number in range(200)]
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(partial(catalog.record_query, keep_text=False), queries))
+    reader = sqlite3.connect(library.layout.database)
+    assert reader.execute("SELECT count(*) FROM rag_queries").fetchone() == (200,)
+    reader.close()

@@ -159,10 +159,12 @@ def _warn(result: SearchResult) -> None:
         # A query is understood by the keyword index: without that, one warning suffices.
         if part.arm != "understanding" or "keyword" not in failed:
             click.echo(f"warning: without {part.arm}: {part.reason}", err=True)
-    for step in result.understood:
-        # Where nothing is found, what was made of the query may be the reason.
-        if step.is_told or (step.found and not result.passages):
-            click.echo(f"note: {step.found} → {step.taken}", err=True)
+    told = [step for step in result.understood if step.is_told]
+    if not told and not result.passages:
+        # What was made of the query may be the reason.
+        told = [step for step in result.understood if step.found]
+    for step in told:
+        click.echo(f"note: {step.found} → {step.taken}", err=True)
     if not result.passages:
         click.echo(f"Nothing found for {result.query!r}.", err=True)
 

@@ -67,7 +67,8 @@ class Fused:
         model, values = _models()[model_for(candidates)], features(query, candidates)
         order = sum((weight * values[name] for name, weight in model.weights.items()), np.zeros(len(candidates)))
         sure = model.lead * order[:_POOL].max() + model.nearest * nearest(candidates) + model.bias
-        probabilities = (1 / (1 + np.exp(-(order + sure)))).round(6).tolist()
+        # Beyond 50 it is 0 or 1, and further on no number.
+        probabilities = (1 / (1 + np.exp((-order - sure).clip(-50, 50)))).round(6).tolist()
         used = {name: values[name].round(4).tolist() for name in model.weights}
         return [(p, {name: row[i] for name, row in used.items()}) for i, p in enumerate(probabilities)]
 
