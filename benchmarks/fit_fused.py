@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from carrel.types import Candidate
 
 Array = NDArray[np.float64]
-_TEXT = {"coverage": 1.0, "coverage_ahead": 2.0, "heading": 2.0}
+_TEXT = {"coverage": 1.5, "coverage_ahead": 2.0, "heading": 1.5}
 ORDER: dict[str, dict[str, float]] = {
     "second": {"feedback_z": 1.0, "words_z": 0.2, **_TEXT},
     "first": {"similarity_z": 1.0, "words_z": 0.5, **_TEXT},

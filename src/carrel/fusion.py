@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from carrel.types import Hit
 
-_SPREAD = 1e-9
+_SPREAD = 1e-5
 """Scores that differ by less are all alike."""
 
 

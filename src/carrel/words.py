@@ -69,7 +69,7 @@ def edits(one: str, other: str, *, most: int = 1000) -> int:
         if min(row) > most:
             return most + 1
         before, last = last, row
-    return last[-1]
+    return min(last[-1], most + 1)
 
 
 @cache
@@ -84,12 +84,9 @@ def english(*, stop_words: bool = False) -> TextAnalyzer:
 
 
 @cache
-def plain(*, stop_words: bool = False) -> TextAnalyzer:
-    """Words as they stand, for languages whose endings we do not know; if asked, without English's small ones."""
-    from tantivy import Filter
-
-    builder = _words_without_case()
-    return (builder.filter(Filter.stopword("english")) if stop_words else builder).build()
+def plain() -> TextAnalyzer:
+    """Words as they stand, for names."""
+    return _words_without_case().build()
 
 
 @cache

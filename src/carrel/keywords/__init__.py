@@ -16,8 +16,8 @@ class KeywordIndex(Protocol):
 
     An abstract is also found by its paper's note and tags.
 
-    English is stemmed; other languages are matched as they stand, without case and accents; Chinese, Japanese
-    and Korean by pairs of characters. Any text is a query: nothing in it is syntax.
+    Words are compared without case, accents and the endings of English, whatever their language; Chinese, Japanese and
+    Korean by pairs of characters. Any text is a query: nothing in it is syntax.
     One process writes at a time; any number read, and see either all of a `put` or nothing of it.
     """
 

@@ -1,8 +1,9 @@
 """BM25 by tantivy.
 
-A chunk's words are brought to their stems if it is English, stand as they are if not, and go into one field either way:
-with a field for each language, the few chunks of the rarer one would count as endless beside an average near zero. A
-query asks for both forms. Stop words are indexed but not asked for, unless a query has nothing else ("The Who").
+Words are brought to their English stems whatever the language of their text: what that does to another language, it
+does to its questions, too. Forms of their own for each language would be rare in a library of mostly one, and so weigh
+more than they should: a short English title taken for Latin would come before everything that has the same words. Stop
+words are indexed but not asked for, unless a query has nothing else ("The Who").
 """
 
 from __future__ import annotations
@@ -32,10 +33,9 @@ if TYPE_CHECKING:
     from carrel.errors import CarrelError
     from carrel.types import Chunk
 
-_VERSION = "4"
+_VERSION = "5"
 """Of the schema and analysis below; an index of another version is not opened."""
 _HEAP = 64_000_000
-_ENGLISH = frozenset({"en", ""})
 _FIELDS = ("words", "authors")
 _NUMBERS = ("year", "chapter", "section")
 
@@ -230,9 +230,7 @@ def _schema() -> tantivy.Schema:
 
 
 def _document(chunk: Chunk) -> tantivy.Document:
-    analyzer = words.english() if chunk.language in _ENGLISH else words.plain()
-    own = analyzer.analyze(words.prepared(chunk.embedded_text))
-    noted = words.english().analyze(words.prepared(_notes(chunk)))
+    text = f"{chunk.embedded_text}\n{_notes(chunk)}"
     return tantivy.Document(
         address=chunk.address,
         digest=_digest(chunk),
@@ -245,7 +243,7 @@ def _document(chunk: Chunk) -> tantivy.Document:
         year=chunk.year,
         chapter=chunk.chapter,
         section=chunk.section,
-        words=" ".join([*own, *noted]),
+        words=" ".join(words.english().analyze(words.prepared(text))),
     )
 
 
@@ -256,7 +254,7 @@ def _notes(chunk: Chunk) -> str:
 
 def _digest(chunk: Chunk) -> str:
     """Of all that `_document` writes."""
-    facts = (chunk.kind, chunk.venue, chunk.tags, chunk.topic, chunk.authors, chunk.note, chunk.language)
+    facts = (chunk.kind, chunk.venue, chunk.tags, chunk.topic, chunk.authors, chunk.note)
     numbers = (chunk.year, chunk.chapter, chunk.section)
     return hashlib.sha256(repr((chunk.text_hash, *facts, *numbers)).encode("utf-8", "replace")).hexdigest()
 

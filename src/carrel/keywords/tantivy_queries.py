@@ -55,7 +55,6 @@ def forms(word: str) -> Iterator[tuple[str, Sequence[str]]]:
     prepared = words.prepared(word)
     plain = words.plain().analyze(prepared)
     yield "words", words.english().analyze(prepared)
-    yield "words", plain
     yield "authors", plain
 
 
@@ -77,11 +76,8 @@ def _named(schema: tantivy.Schema, text: str, also: Sequence[tuple[str, str]]) -
 def _terms(text: str) -> list[tuple[str, str]]:
     """Each word with the field it may stand in; stop words only when there is nothing else."""
     prepared = words.prepared(text)
-    stems, plain = (
-        analyzer(stop_words=True).analyze(prepared) or analyzer().analyze(prepared)
-        for analyzer in (words.english, words.plain)
-    )
-    asked = {"words": [*stems, *plain], "authors": words.plain().analyze(prepared)}
+    stems = words.english(stop_words=True).analyze(prepared) or words.english().analyze(prepared)
+    asked = {"words": stems, "authors": words.plain().analyze(prepared)}
     return [(field, term) for field, terms in asked.items() for term in dict.fromkeys(terms)]
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 _REMEMBERED = 8
 """Questions whose vectors are kept: a search needs its own several times."""
-_LEAST = 1e-6
-"""So that passages without any probability still have something to share."""
 
 
 class Meaning:
@@ -48,13 +46,11 @@ class Near:
         return {hit.address: hit.score for hit in _nearest(self.question, self.passages)}
 
     def drawn_to(self, best: Sequence[Passage], *, weight: float) -> list[Hit]:
-        """The passages by how near they are to the question and the best of them together, the likelier the more."""
-        known = [passage for passage in best if passage.chunk.address in self.passages]
+        """The passages by how near they are to the question and the middle of the best of them together."""
+        known = [self.passages[one.chunk.address] for one in best if one.chunk.address in self.passages]
         if not known:
             return _nearest(self.question, self.passages)
-        shares = np.array([1.0 if one.probability is None else one.probability + _LEAST for one in known])
-        middle = shares @ np.stack([self.passages[one.chunk.address] for one in known]) / shares.sum()
-        drawn = self.question + weight * middle
+        drawn = self.question + weight * np.mean(known, axis=0)
         return _nearest(drawn / np.linalg.norm(drawn), self.passages)
 
 

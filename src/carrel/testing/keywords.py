@@ -1,4 +1,4 @@
-"""A keyword index of dictionaries. English words are compared by their first letters instead of their stems."""
+"""A keyword index of dictionaries. Words are compared by their first letters instead of their stems."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ _WORD = re.compile(r"[^\W_]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _STEM = 6
 _OTHER_NAME = 0.25
-_ENGLISH = frozenset({"en", ""})
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
 
 
@@ -118,21 +117,20 @@ class MemoryKeywords:
 def _indexed(chunk: Chunk) -> list[str]:
     """The words a chunk is found by, each with the field it stands in."""
     words = _split(chunk.embedded_text)
-    english = chunk.language in _ENGLISH
     names = _split(" ".join(chunk.authors))
     notes = _split(" ".join((chunk.note, *chunk.tags))) if chunk.kind == ChunkKind.ABSTRACT else []
-    return [*map(_stemmed if english else _plain, words), *map(_name, names), *map(_stemmed, notes)]
+    return [*map(_stemmed, words), *map(_name, names), *map(_stemmed, notes)]
 
 
 def _asked(text: str) -> set[Form]:
     """Each word of a query, in every field it may stand in."""
-    return {(form(word),) for word in _split(text) for form in (_stemmed, _plain, _name)}
+    return {(form(word),) for word in _split(text) for form in (_stemmed, _name)}
 
 
 def _phrases(text: str) -> set[Form]:
     """The words of a text in order, in every field they may stand in."""
     words = _split(text)
-    return {tuple(map(form, words)) for form in (_stemmed, _plain, _name)} if words else set()
+    return {tuple(map(form, words)) for form in (_stemmed, _name)} if words else set()
 
 
 def _words_of(chunk: Chunk) -> list[str]:
@@ -157,10 +155,6 @@ def _folded(word: str) -> str:
 
 def _stemmed(word: str) -> str:
     return f"english:{word[:_STEM]}"
-
-
-def _plain(word: str) -> str:
-    return f"plain:{word}"
 
 
 def _name(word: str) -> str:
