@@ -97,7 +97,8 @@ def fill(library: Library, documents: Sequence[Reference], progress: Progress | 
         write_atomically(library.layout.refs, "\n".join(lines).encode())
         with health.taking_in(library.layout):
             changed = entries.put_references(documents, stores, complete=True, progress=progress)
-        if changed or not fits(stores):
-            # Made anew from the cache: what was replaced would still count in BM25 for a while.
+        if changed or not fits(stores) or not stores.keywords.count():
+            # Made anew from the cache: what was replaced would still count in BM25 for a while, and an index that an
+            # older version of this program has left is not there for this one.
             indexing.start_over(stores)
         return indexing.settle(stores, batch=chosen.ingest.batch_characters, progress=progress).failed
