@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TypeAlias
 
 from carrel.errors import CarrelError, ReadOnlyLibrary, StorageFull, StoreUnavailable
 
@@ -76,6 +76,18 @@ def new_directory(target: Path) -> Iterator[Path]:
             _swap(temporary, target)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+Stamp: TypeAlias = tuple[int, int, int]
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """What changes when a file is replaced; None when there is none."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def is_writable(directory: Path) -> bool:

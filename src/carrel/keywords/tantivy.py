@@ -23,7 +23,7 @@ from tantivy import Query
 
 from carrel import words
 from carrel.errors import InvalidInput, StoreUnavailable
-from carrel.files import cut_short, is_writable, storage_error, writing
+from carrel.files import cut_short, is_writable, stamp_of, storage_error, writing
 from carrel.keywords import tantivy_queries
 from carrel.types import EVERYTHING, ChunkKind, Filter, Hit
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from carrel.errors import CarrelError
+    from carrel.files import Stamp
     from carrel.types import Chunk
 
 _VERSION = "5"
@@ -46,6 +47,7 @@ class TantivyKeywords:
         self._schema = _schema()
         self._analyzers = {"words": words.as_given(), "authors": words.plain()}
         self._opened: tantivy.Index | None = None
+        self._stamp: Stamp | None = None
         self._sizes: dict[str, int] = {}
         self._mirror: tempfile.TemporaryDirectory[str] | None = None
 
@@ -147,7 +149,8 @@ class TantivyKeywords:
 
     def _open(self) -> tantivy.Index | None:
         """The index as it is on disk now; None when there is none yet, or another process cleared it."""
-        if not (self._directory / "meta.json").exists():
+        stamp = stamp_of(self._directory / "meta.json")
+        if stamp is None:
             self._opened = None
         elif self._opened is None:
             self._opened = self._load()
@@ -155,7 +158,9 @@ class TantivyKeywords:
             with self._reporting():
                 if name := cut_short(self._directory, self._sizes):
                     raise ValueError(f"{name} was cut short")
-                self._opened.reload()
+                if stamp != self._stamp:
+                    self._opened.reload()
+        self._stamp = stamp
         return self._opened
 
     def _create(self) -> tantivy.Index:

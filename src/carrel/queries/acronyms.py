@@ -21,7 +21,7 @@ _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{3,6}")
 """`lstm` in small letters; small words with a vowel are far too many to be looked up."""
 _NUMERAL = re.compile(r"[IVX]+")
 _MOST = 3
-_MOST_RUNS = 12
+_MOST_RUNS = 6
 _LONGEST_RUN = 5
 _SHORTEST_INITIALS = 3
 """Any two words have initials that stand for something."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter, deque
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
@@ -137,11 +138,20 @@ def _stems(text: str) -> tuple[str, ...]:
 
 def _together(text: Sequence[str], weights: Mapping[str, float]) -> float:
     """What the question's words weigh that stand within a sentence's length of each other, at the best place."""
-    places = [(place, stem) for place, stem in enumerate(text) if stem in weights]
-    best = 0.0
-    for first, (start, _) in enumerate(places):
-        near = {stem for place, stem in places[first : first + _NEAR] if place < start + _NEAR}
-        best = max(best, _weigh(near, weights))
+    weight = best = 0.0
+    near: deque[tuple[int, str]] = deque()
+    times: Counter[str] = Counter()
+    for place, stem in enumerate(text):
+        if stem not in weights:
+            continue
+        near.append((place, stem))
+        times[stem] += 1
+        weight += weights[stem] if times[stem] == 1 else 0.0
+        while near[0][0] <= place - _NEAR:
+            _, gone = near.popleft()
+            times[gone] -= 1
+            weight -= weights[gone] if not times[gone] else 0.0
+        best = max(best, weight)
     return best
 
 

@@ -21,7 +21,7 @@ class Search(Section):
         description="How many candidates each arm is asked for; more only when these are not enough.",
     )
     shortlist: int = Field(
-        default=50,
+        default=30,
         ge=1,
         le=10_000,
         description="How many of them are looked at closely and reranked; more only when these are not enough.",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from carrel.errors import InvalidInput, StoreUnavailable
-from carrel.files import cut_short, write_atomically, writing
+from carrel.files import cut_short, stamp_of, write_atomically, writing
 from carrel.types import EVERYTHING, Filter, Hit
 from carrel.vectors import check_dimension
 from carrel.vectors.flat_segment import (
@@ -43,6 +43,8 @@ _TIE = 1e-6
 _FARTHEST = -1.1
 """Less than any cosine of unit vectors, rounding included, and more than that of a row left out."""
 _REOPENS = 5
+_NONE = (0, 0, 0)
+"""Stamp of a manifest that is not there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +100,8 @@ class FlatVectors:
             raise InvalidInput("the query vector is not finite")
         # Taken once: another thread may refresh in between.
         every = self._live
-        scored = [_similarities(live, vector, where) for live in every]
+        among = sum(len(live.segment) for live in every)
+        scored = [_similarities(live, vector, where, among) for live in every]
         least = _least_of_best(scored, limit)
         hits = [
             Hit(live.segment.address(row), round(min(1.0, max(-1.0, float(similarities[row]))), 6))
@@ -196,7 +199,7 @@ class FlatVectors:
     def _refresh(self) -> None:
         """Follow the manifest when another process has replaced it."""
         for attempt in range(1, _REOPENS + 1):
-            stamp = _stamp_of(self._directory / _MANIFEST)
+            stamp = stamp_of(self._directory / _MANIFEST) or _NONE
             if stamp == self._stamp:
                 self._check_whole()
                 return
@@ -264,9 +267,9 @@ def _merge_from(kept: Sequence[_Live], incoming: int) -> int:
     return first
 
 
-def _similarities(live: _Live, vector: Vector, where: Filter) -> Vector:
+def _similarities(live: _Live, vector: Vector, where: Filter, among: int) -> Vector:
     """Of every row; nothing is as far away as a row that is dead or not allowed."""
-    similarities = live.segment.similarities(vector)
+    similarities = live.segment.similarities(vector, among=among)
     allowed = live.alive if where == EVERYTHING else live.alive & live.segment.allowed(where)
     if not allowed.all():
         similarities[~allowed] = -np.inf
@@ -279,11 +282,3 @@ def _least_of_best(scored: Sequence[Vector], limit: int) -> float:
     if len(everything) <= limit:
         return _FARTHEST
     return max(_FARTHEST, float(np.partition(everything, -limit)[-limit]) - _TIE)
-
-
-def _stamp_of(path: Path) -> tuple[int, int, int] | None:
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return (0, 0, 0)
-    return (status.st_ino, status.st_mtime_ns, status.st_size)

@@ -65,10 +65,11 @@ class Segment:
         spelt, ends = self.address_bytes.tobytes(), self.address_ends.tolist()
         return {spelt[start:end]: row for row, (start, end) in enumerate(zip([0, *ends], ends, strict=False))}
 
-    def similarities(self, vector: Vector) -> Vector:
+    def similarities(self, vector: Vector, *, among: int) -> Vector:
+        """Of every row. How they are best computed depends on how many rows are looked at in all."""
         # The matrix product wakes a thread on every core, and waits for it when the core is busy: 16 ms at 10,000 rows
         # on a loaded machine where the plain loop takes 1. With many rows the memory is what both wait for.
-        few = len(self) <= _FEW
+        few = among <= _FEW
         similarities: Vector = np.einsum("ij,j->i", self.vectors, vector) if few else self.vectors @ vector
         return similarities
 
