@@ -129,7 +129,7 @@ def test_a_cheap_reranker_gets_every_candidate(folder: Path) -> None:
     with opened(folder, reranker) as library:
         library.search(QUERY, limit=3)
         library.search(QUERY, limit=0)
-    assert [len(asked) for asked in reranker.asked] == [50, 50, PAPERS, PAPERS]
+    assert [len(asked) for asked in reranker.asked] == [30, 30, PAPERS, PAPERS]
 
 
 def test_the_best_of_what_it_scored_is_shown(folder: Path) -> None:
@@ -174,7 +174,7 @@ def test_every_page_is_reranked_and_no_passage_is_shown_twice_or_left_out(folder
                 break
             cursor = page.next_cursor
     assert len(set(addresses(shown))) == len(shown) == PAPERS
-    assert [len(asked) for asked in reranker.asked][:3] == [20, 40, 50]
+    assert [len(asked) for asked in reranker.asked][:3] == [20, 40, PAPERS]
     assert all(passage.probability is not None for passage in shown)
 
 

@@ -303,7 +303,7 @@ def test_a_book_that_fills_all_candidates_does_not_hide_the_other_papers() -> No
     shelf.depths.clear()
     result = shelf.search(by_paper=True, limit=10)
     assert [one.chunk.paper_id for one in result.passages] == ["book", *(f"p{number:02}" for number in range(9))]
-    assert shelf.depths == [200, 800]
+    assert shelf.depths == [200, 480]
 
 
 def test_a_search_that_goes_deeper_begins_as_one_that_does_not() -> None:
@@ -312,15 +312,15 @@ def test_a_search_that_goes_deeper_begins_as_one_that_does_not() -> None:
     few, many = shelf.search(limit=10), shelf.search(limit=700)
     assert addresses(many.passages)[:10] == addresses(few.passages)
     assert len(many.passages) == 700
-    assert shelf.depths == [200, 200, 800]
+    assert shelf.depths == [200, 200, 480, 1920]
 
 
 def test_a_library_with_fewer_papers_is_asked_no_more_than_it_has() -> None:
     shelf = Shelf()
     shelf.put(reference("book"), {make_chunk("book", n): 1000.0 - n for n in range(1, 301)})
     result = shelf.search(by_paper=True)
-    assert (len(result.passages), len(result.passages[0].others)) == (1, 49)
-    assert (shelf.depths, result.next_cursor) == ([200, 800], None)
+    assert (len(result.passages), len(result.passages[0].others)) == (1, 29)
+    assert (shelf.depths, result.next_cursor) == ([200, 480], None)
 
 
 def test_two_versions_are_one_paper_and_two_papers_that_share_a_page_are_two() -> None:

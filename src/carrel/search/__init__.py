@@ -108,7 +108,7 @@ def _enough(request: Request, timings: dict[str, float]) -> tuple[Found, list[Pa
 
 def _depths(request: Request) -> Iterator[int]:
     """Candidates to look at closely, the first always the same, so that no ranking begins otherwise than another."""
-    depth = request.pipeline.options.shortlist if request.limit else EVERY
+    depth = request.first_depth if request.limit else EVERY
     yield depth
     while depth < _DEEPEST:
         depth *= DEEPER

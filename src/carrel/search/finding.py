@@ -68,6 +68,14 @@ class Request:
         """Results that a ranking must have, for this page and those before it."""
         return self.limit + len(self.arranger.page.shown)
 
+    @property
+    def first_depth(self) -> int:
+        """The shortlist; for a costly reranker no less than it may be given."""
+        reranker, shortlist = self.pipeline.reranker, self.pipeline.options.shortlist
+        if reranker and is_costly(reranker):
+            return max(shortlist, self.pipeline.bounds(self.needed).candidates)
+        return shortlist
+
 
 @dataclass(frozen=True)
 class Found:
@@ -195,8 +203,8 @@ class _Rounds:
 
     def _chosen(self, fused: Sequence[Fused]) -> Sequence[Fused]:
         """Those that are worth a closer look."""
-        request, shortlist = self.request, self.request.pipeline.options.shortlist
-        if not request.arranger.by_paper or self.depth in (shortlist, EVERY):
+        request, first = self.request, self.request.first_depth
+        if not request.arranger.by_paper or self.depth in (first, EVERY):
             return fused[: self.depth]
-        few = DEEPER * shortlist + grouping.PER_PAPER * request.needed
+        few = DEEPER * first + grouping.PER_PAPER * request.needed
         return list(grouping.thinned(fused))[:few]
