@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_POOL = 50
+_POOL = 30
 """As many candidates as the numbers were fitted on: what is usual is measured on these, not on a longer list."""
 _MODELS = (
     ("second", frozenset({"feedback_z", "words_z"})),

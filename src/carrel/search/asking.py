@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Outcome = TypeVar("Outcome")
 
 
-def within(seconds: float, work: Callable[[], Outcome]) -> Outcome:
+def within(seconds: float, work: Callable[[], Outcome], late: CarrelError | None = None) -> Outcome:
     """What some work comes to, if that is not too late; it may go on unheard."""
     outcomes: list[Outcome] = []
     errors: list[BaseException] = []
@@ -37,7 +37,7 @@ def within(seconds: float, work: Callable[[], Outcome]) -> Outcome:
     for error in errors:
         raise error
     if not outcomes:
-        raise StoreUnavailable(f"no answer within {seconds:g} s")
+        raise late or StoreUnavailable(f"no answer within {seconds:g} s")
     return outcomes[0]
 
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.errors import CarrelError
 from carrel.rerankers import Explaining, is_costly
 from carrel.rerankers.models import too_slow
+from carrel.search.asking import within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from carrel.rerankers import Reranker
     from carrel.types import Candidate
-
-    Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -55,10 +52,7 @@ def _answer(
 ) -> Sequence[tuple[float, Mapping[str, float]]]:
     if not is_costly(reranker):
         return _told(query, candidates, reranker)
-    try:
-        return _within(seconds, lambda: _told(query, candidates, reranker))
-    except TimeoutError as error:
-        raise too_slow(reranker.name, seconds) from error
+    return within(seconds, lambda: _told(query, candidates, reranker), too_slow(reranker.name, seconds))
 
 
 def _told(
@@ -67,17 +61,3 @@ def _told(
     if isinstance(reranker, Explaining):
         return reranker.explained(query, candidates)
     return [(probability, {}) for probability in reranker.score(query, candidates)]
-
-
-def _within(seconds: float, work: Callable[[], Result]) -> Result:
-    """What the work comes to, unless it is late; then it ends unheard."""
-    promised: Future[Result] = Future()
-
-    def run() -> None:
-        try:
-            promised.set_result(work())
-        except BaseException as error:
-            promised.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return promised.result(seconds)
