@@ -12,6 +12,8 @@ from carrel.types import ArmScore, Fused
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from carrel.types import Hit
 
 _SPREAD = 1e-5
@@ -42,10 +44,7 @@ def z_score(
     """
     return _fuse(
         rankings,
-        {
-            arm: [weights[arm] * (usual[arm].standard(hit.score) - usual[arm].least) for hit in hits]
-            for arm, hits in rankings.items()
-        },
+        {arm: (weights[arm] * usual[arm].above_least(hits)).tolist() for arm, hits in rankings.items()},
     )
 
 
@@ -66,9 +65,15 @@ class Usual:
         """
         zeros = [0.0] * (padded - len(hits))
         scores = np.array([*(hit.score for hit in hits), *zeros], dtype=np.float64)
-        if not len(scores) or scores.std() < _SPREAD:
-            return cls(float(scores.mean()) if len(scores) else 0.0, 0.0, 0.0)
-        return cls(float(scores.mean()), float(scores.std()), float((scores.min() - scores.mean()) / scores.std()))
+        if not len(scores):
+            return cls(0.0, 0.0, 0.0)
+        mean, spread = float(scores.mean()), float(scores.std())
+        return cls(mean, spread, (float(scores.min()) - mean) / spread) if spread >= _SPREAD else cls(mean, 0.0, 0.0)
+
+    def above_least(self, hits: Sequence[Hit]) -> NDArray[np.float64]:
+        """How many standard deviations each score lies above the least."""
+        scores = np.array([hit.score for hit in hits], dtype=np.float64)
+        return (scores - self.mean) / self.spread - self.least if self.spread else np.zeros(len(hits))
 
     def standard(self, score: float | None) -> float:
         """How many standard deviations a score lies above the mean; one that is not known is the least."""

@@ -21,7 +21,7 @@ from carrel.catalogs.sqlite_locations import SqliteLocations
 from carrel.databases import PATIENCE, connect, transaction
 from carrel.errors import CarrelError, ReadOnlyLibrary, StorageFull, StoreUnavailable
 from carrel.references import jsonl
-from carrel.types import Chunk, ChunkKind, Document, Part, Place
+from carrel.types import Chunk, ChunkKind, Document, Part, Place, facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -323,24 +323,34 @@ def _lists(chunk: Chunk) -> dict[str, str]:
 
 def _chunk(row: sqlite3.Row) -> Chunk:
     plain = {name: row[name] for name in _CHUNK_COLUMNS if not name.startswith("has_")}
-    chunk = Chunk(
+    kind = ChunkKind(row["kind"])
+    return Chunk(
         **plain,
+        **_facts(row["record"], kind),
         part=Part(row["part"]),
-        kind=ChunkKind(row["kind"]),
-        section_path=tuple(json.loads(row["section_path"])),
-        exhibits=tuple(json.loads(row["exhibits"])),
+        kind=kind,
+        section_path=_words(row["section_path"]),
+        exhibits=_words(row["exhibits"]),
         topic=row["topic"],
         has_code=bool(row["has_code"]),
         has_formula=bool(row["has_formula"]),
         has_table=bool(row["has_table"]),
     )
-    return chunk.with_facts(_reference(row["record"]))
+
+
+def _words(listed: str) -> tuple[str, ...]:
+    return tuple(json.loads(listed)) if listed != "[]" else ()
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _facts(record: str, kind: ChunkKind) -> dict[str, Any]:
+    return facts_of(_reference(record), kind)
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def _reference(record: str) -> Reference:
     """The chunks of a paper share its record, and the same papers are found again and again."""
-    return jsonl.from_record(json.loads(record))
+    return jsonl.from_own(json.loads(record))
 
 
 def _document(row: sqlite3.Row) -> Document:

@@ -49,8 +49,13 @@ def encode_windows(
     import numpy as np
 
     batches = list(equal_batches([len(window) for window in windows], batch_tokens))
-    with ThreadPoolExecutor(threads) as pool:
-        encoded = list(pool.map(encode, (np.stack([windows[at] for at in batch]) for batch in batches)))
+    stacks = (np.stack([windows[at] for at in batch]) for batch in batches)
+    if len(batches) == 1:
+        # A question: to start a thread for it takes longer than it is worth.
+        encoded = [encode(stack) for stack in stacks]
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            encoded = list(pool.map(encode, stacks))
     rows = np.empty((len(windows), encoded[0].shape[1]), dtype=np.float32)
     rows[[at for batch in batches for at in batch]] = np.concatenate(encoded)
     return rows

@@ -11,7 +11,7 @@ from carrel.errors import SourceError
 from carrel.files import write_atomically
 from carrel.references import Found
 from carrel.references.texts import untold
-from carrel.types import Author, Problem, Published, Reference
+from carrel.types import Author, Origin, Problem, Published, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +35,7 @@ _ALWAYS = frozenset({"id", "doi", "title", "authors", "abstract", "venue", "publ
 
 def dump(reference: Reference) -> str:
     """The record as a line, without its end."""
-    return json.dumps(as_record(reference), ensure_ascii=False)
+    return json.dumps(_clean(as_record(reference)), ensure_ascii=False)
 
 
 def as_record(reference: Reference) -> dict[str, Any]:
@@ -87,6 +87,17 @@ def from_record(record: Mapping[str, Any]) -> Reference:
     if not 0 <= reference.published.year <= _LAST_YEAR:
         raise ValueError(f"'published.year' is {reference.published.year}, no year")
     return reference
+
+
+def from_own(record: Mapping[str, Any]) -> Reference:
+    """The reference of a line that `dump` wrote: it needs no second look."""
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in record.items()}
+    nested: dict[str, Any] = {
+        "authors": tuple(Author(**author) for author in record.get("authors", ())),
+        "published": Published(**record.get("published", {})),
+        "source": Origin(**record.get("source", {})),
+    }
+    return Reference(**{**values, **nested})
 
 
 def read(path: Path, tell: Tell = untold) -> Found:

@@ -11,6 +11,7 @@ from carrel.errors import InvalidInput
 from carrel.queries.parsing import readable
 from carrel.search import ranking
 from carrel.search.arranging import PASSAGES, Arranger, Shape
+from carrel.search.asking import Begun
 from carrel.search.finding import DEEPER, EVERY, Found, Pipeline, Request, find
 from carrel.search.foreign import suited
 from carrel.search.paging import digest, open_page
@@ -45,25 +46,30 @@ def search(
     check_query(query)
     check_filter(where)
     timings: dict[str, float] = {}
+    by_meaning = mode in (Mode.HYBRID, Mode.VECTOR) and pipeline.meaning
     with timed(timings, "total"):
+        if by_meaning:
+            # Most queries are understood as they stand, and their vector is what takes longest.
+            by_meaning.begin(query)
         with timed(timings, "understanding"):
             asked = pipeline.understanding(query, where, mode) if pipeline.understanding else plain(query, where)
         able, foreign = suited(pipeline, asked.text, mode)
         request = _request(query, asked, mode, limit, where, able, shape)
+        counted = _counted(able, asked, mode)
         found, results = _enough(request, timings) if asked.where is not None else (_NOTHING, [])
+        matched = counted.outcome() if counted and "keyword" in found.rankings else None
     shown = [replace(one, rank=rank) for rank, one in enumerate(results[: request.limit or None], start=1)]
     more = len(results) > len(shown) or (bool(shown) and not found.is_everything)
     page, arranger = request.arranger.page, request.arranger
     strategy = _strategy(frozenset(found.rankings or {mode.value}), found.degraded)
     counts = {name: len(hits) for name, hits in found.rankings.items()}
-    by_words = pipeline.understanding if "keyword" in found.rankings else None
     log("search", logging.INFO, "searched", strategy=strategy.value, hits=counts, milliseconds=timings)
     return SearchResult(
         query=query,
         mode=mode,
         strategy=strategy,
         passages=tuple(shown),
-        matched=by_words.matches(asked) if by_words else None,
+        matched=matched,
         degraded=tuple(found.degraded),
         timings=timings,
         counts=counts,
@@ -72,6 +78,14 @@ def search(
         by_paper=shape.by_paper,
         next_cursor=page.cursor(arranger.keys(shown), request.limit) if more and request.limit else None,
     )
+
+
+def _counted(pipeline: Pipeline, asked: Asked, mode: Mode) -> Begun[int | None] | None:
+    """How many chunks match: counted while they are looked for."""
+    understanding = pipeline.understanding
+    if understanding is None or mode not in (Mode.HYBRID, Mode.KEYWORD) or not asked.text:
+        return None
+    return Begun(lambda: understanding.matches(asked))
 
 
 def _request(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from carrel.errors import CarrelError, InvalidInput, StoreUnavailable
 from carrel.telemetry import log, timed
@@ -20,25 +20,33 @@ if TYPE_CHECKING:
 Outcome = TypeVar("Outcome")
 
 
-def within(seconds: float, work: Callable[[], Outcome], late: CarrelError | None = None) -> Outcome:
-    """What some work comes to, if that is not too late; it may go on unheard."""
-    outcomes: list[Outcome] = []
-    errors: list[BaseException] = []
+class Begun(Generic[Outcome]):
+    """Work that goes on in a thread of its own until somebody wants to know what it came to."""
 
-    def run() -> None:
+    def __init__(self, work: Callable[[], Outcome]) -> None:
+        self._outcomes: list[Outcome] = []
+        self._errors: list[BaseException] = []
+        self._thread = threading.Thread(target=self._run, args=[work], daemon=True)
+        self._thread.start()
+
+    def outcome(self, seconds: float | None = None, late: CarrelError | None = None) -> Outcome:
+        """What it came to, if that is not too late; it may go on unheard."""
+        self._thread.join(seconds)
+        for error in self._errors:
+            raise error
+        if not self._outcomes:
+            raise late or StoreUnavailable(f"no answer within {seconds:g} s")
+        return self._outcomes[0]
+
+    def _run(self, work: Callable[[], Outcome]) -> None:
         try:
-            outcomes.append(work())
+            self._outcomes.append(work())
         except BaseException as error:
-            errors.append(error)
+            self._errors.append(error)
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    for error in errors:
-        raise error
-    if not outcomes:
-        raise late or StoreUnavailable(f"no answer within {seconds:g} s")
-    return outcomes[0]
+
+def within(seconds: float, work: Callable[[], Outcome], late: CarrelError | None = None) -> Outcome:
+    return Begun(work).outcome(seconds, late)
 
 
 def ask(

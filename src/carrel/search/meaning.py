@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from carrel.search.asking import Begun
 from carrel.types import Hit
 
 if TYPE_CHECKING:
@@ -27,7 +28,20 @@ class Meaning:
     def __init__(self, embedder: Embedder, vectors: VectorStore) -> None:
         self.embedder = embedder
         self.vectors = vectors
-        self.of_question = lru_cache(maxsize=_REMEMBERED)(embedder.embed_query)
+        self._begun = lru_cache(maxsize=_REMEMBERED)(lambda question: Begun(lambda: embedder.embed_query(question)))
+
+    def begin(self, question: str) -> None:
+        """Embed a question while something else is being done; whoever asks for its vector then need not wait long."""
+        self._begun(question)
+
+    def of_question(self, question: str) -> Vector:
+        try:
+            vector: Vector = self._begun(question).outcome()
+        except BaseException:
+            # What failed may succeed the next time.
+            self._begun.cache_clear()
+            raise
+        return vector
 
     def near(self, question: str, addresses: Collection[str]) -> Near:
         return Near(self.of_question(question), self.vectors.many(addresses))
@@ -43,7 +57,7 @@ class Near:
     @cached_property
     def similarities(self) -> dict[str, float]:
         """Of every passage to the question, also of those that the vector arm did not name."""
-        return {hit.address: hit.score for hit in _nearest(self.question, self.passages)}
+        return dict(_scored(self.question, self.passages))
 
     def drawn_to(self, best: Sequence[Passage], *, weight: float) -> list[Hit]:
         """The passages by how near they are to the question and the middle of the best of them together."""
@@ -55,8 +69,11 @@ class Near:
 
 
 def _nearest(vector: Vector, passages: Mapping[str, Vector]) -> list[Hit]:
+    return sorted(_scored(vector, passages), key=lambda hit: (-hit.score, hit.address))
+
+
+def _scored(vector: Vector, passages: Mapping[str, Vector]) -> list[Hit]:
     if not passages:
         return []
-    similarities = np.stack(list(passages.values())) @ vector
-    hits = [Hit(address, round(float(one), 6)) for address, one in zip(passages, similarities, strict=True)]
-    return sorted(hits, key=lambda hit: (-hit.score, hit.address))
+    similarities = (np.stack(list(passages.values())) @ vector).astype(np.float64).round(6)
+    return [Hit(*pair) for pair in zip(passages, similarities.tolist(), strict=True)]

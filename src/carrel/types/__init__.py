@@ -57,6 +57,7 @@ from carrel.types.papers import (
     Problem,
     Published,
     Reference,
+    facts_of,
 )
 from carrel.types.search import (
     EVERYTHING,
@@ -131,4 +132,5 @@ __all__ = [
     "TokenEvent",
     "Triple",
     "Vector",
+    "facts_of",
 ]

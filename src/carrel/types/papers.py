@@ -234,15 +234,7 @@ class Chunk:
 
     def with_facts(self, reference: Reference) -> Chunk:
         """The same chunk, with what its paper's record says."""
-        return replace(
-            self,
-            title=reference.title,
-            authors=tuple(str(author) for author in reference.authors),
-            year=reference.published.year,
-            venue=reference.venue,
-            tags=reference.tags,
-            note=reference.note if self.kind == ChunkKind.ABSTRACT else "",
-        )
+        return replace(self, **facts_of(reference, self.kind))
 
     @property
     def is_oversized(self) -> bool:
@@ -263,6 +255,18 @@ class Chunk:
     @property
     def text_hash(self) -> str:
         return hashlib.sha256(self.embedded_text.encode("utf-8", "replace")).hexdigest()
+
+
+def facts_of(reference: Reference, kind: ChunkKind) -> dict[str, Any]:
+    """What a chunk of this kind carries of its paper's record."""
+    return {
+        "title": reference.title,
+        "authors": tuple(str(author) for author in reference.authors),
+        "year": reference.published.year,
+        "venue": reference.venue,
+        "tags": reference.tags,
+        "note": reference.note if kind == ChunkKind.ABSTRACT else "",
+    }
 
 
 @dataclass(frozen=True, slots=True)

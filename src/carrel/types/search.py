@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from carrel.types.papers import ANY_YEAR
 
@@ -78,28 +79,25 @@ class Filter:
 EVERYTHING = Filter()
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One arm's finding. Higher scores are better; their scale is the arm's own."""
 
     address: str
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class ArmScore:
+class ArmScore(NamedTuple):
     rank: int
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """An address after fusion, with what each arm said of it."""
 
     address: str
     score: float
     arms: Mapping[str, ArmScore]
-    shares: Mapping[str, float] = field(default_factory=dict)
+    shares: Mapping[str, float] = MappingProxyType({})
     """What each arm gave to the score."""
 
 
@@ -142,7 +140,7 @@ class Passage:
             "text": chunk.text,
             "page": chunk.page_start,
             "section_path": list(chunk.section_path),
-            "arms": {name: asdict(arm) for name, arm in self.fused.arms.items()},
+            "arms": {name: arm._asdict() for name, arm in self.fused.arms.items()},
             "fusion_score": self.fused.score,
             "fusion_shares": dict(self.fused.shares),
             "signals": dict(self.signals),
