@@ -20,6 +20,7 @@ from carrel.types import (
     Chunk,
     ChunkKind,
     Concept,
+    Contribution,
     Document,
     Filter,
     Mention,
@@ -156,8 +157,8 @@ class RandomLibrary:
         ]
         pairs = [self.chance.sample(CONCEPTS, 2) for _ in range(2)]
         triples = [Triple(one, Predicate.USES, other, 0.5, chunks[0].address, "") for one, other in pairs]
-        concepts = [Concept(name) for name in CONCEPTS]
-        self.graph.put(paper_id, chunks=chunks, concepts=concepts, mentions=mentions, triples=triples)
+        concepts = tuple(Concept(name) for name in CONCEPTS)
+        self.graph.put([Contribution(paper_id, tuple(chunks), concepts, tuple(mentions), tuple(triples))])
 
 
 def _reference(chance: Random, number: int) -> Reference:

@@ -124,7 +124,8 @@ EDGES = [
     ("a", "repo:r", "uses"),
     ("a", "project:p", "uses"),
     ("concept:known", "project:q", "studied-by"),
-    ("concept:known", "concept:known-2", "refines"),
+    ("project:p", "project:p-2", "refines"),
+    ("concept:known", "concept:known-2", "part-of"),
 ]
 
 
@@ -133,9 +134,9 @@ def test_the_curated_graph_is_compared_with_the_papers(tmp_path: Path) -> None:
     edges = "".join(json.dumps(dict(zip(keys, edge, strict=True))) + "\n" for edge in EDGES)
     (tmp_path / "edges.jsonl").write_text(f'{edges}\n{{"source_id": "a", "target_id": 1}}\n[\n')
     (tmp_path / "concepts.jsonl").write_text('{"id": "known", "name": "K"}\n{"id": "known-2", "name": "K"}\n')
-    (tmp_path / "projects.jsonl").write_text('{"id": "p", "name": "P"}\n')
+    (tmp_path / "projects.jsonl").write_text('{"id": "p", "name": "P"}\n{"id": "p-2", "name": "P"}\n')
     result = checked(tmp_path, lines({}, {"id": "b"}, '{"id": "broken", "title": 1'))
-    assert (result.edges, result.concepts) == (11, 2)
+    assert (result.edges, result.concepts) == (12, 2)
     graph = [(issue.kind.value, issue.lines) for issue in result.issues if issue.file == "edges.jsonl"]
     assert sorted(graph, key=lambda pair: pair[1]) == [
         ("duplicate_edge", (2,)),
@@ -146,8 +147,8 @@ def test_the_curated_graph_is_compared_with_the_papers(tmp_path: Path) -> None:
         ("invalid_paper_project_edge", (9,)),
         ("orphaned_project_edge", (10,)),
         ("invalid_edge", (11,)),
-        ("broken_line", (13,)),
         ("broken_line", (14,)),
+        ("broken_line", (15,)),
     ]
 
 

@@ -24,6 +24,7 @@ from carrel.references import jsonl
 from carrel.rerankers.fused import Fused
 from carrel.search import Pipeline, arms, ranking, search
 from carrel.search.arranging import Shape
+from carrel.search.concepts import Concepts
 from carrel.search.understanding import Understanding
 from carrel.selecting import narrowed_by_fields
 from carrel.settings import Search
@@ -59,7 +60,8 @@ class Truth:
         self.arms: dict[str, Arm] = {
             "vector": arms.vector_arm(self.library.meaning),
             "keyword": arms.keyword_arm(self.library.keywords),
-            "graph": arms.graph_arm(self.library.graph),
+            # Hops lead to no more than some passages of each concept: what these are depends on what is allowed.
+            "graph": arms.graph_arm(Concepts(self.library.graph, hops=0)),
         }
         texts = [chunk.embedded_text for chunk in self.library.embedded]
         self.rows = self.library.meaning.embedder.embed_passages(texts).astype(np.float64)

@@ -20,7 +20,7 @@ from carrel.catalogs import QueryRecord
 from carrel.errors import CarrelError, DimensionMismatchError, IndexNotFound, InvalidInput, StoreUnavailable
 from carrel.rerankers.fused import Fused
 from carrel.testing import HashedWords
-from carrel.types import Candidate, Concept, Filter, Mention, SearchResult, Strategy, Vector
+from carrel.types import Candidate, Concept, Contribution, Filter, Mention, SearchResult, Strategy, Vector
 from carrel.types import Fused as FusedRank
 from tests import test_robustness as processes
 from tests.builders import make_chunk
@@ -40,8 +40,8 @@ def library(tmp_path: Path) -> Iterator[Library]:
 
 def put_concept(library: Library) -> None:
     (chunk,) = library.stores.catalog.chunks(["paper3/abstract"])
-    mentions = [Mention("subject3 graphs", chunk.address)]
-    library.stores.graph.put("paper3", chunks=[chunk], concepts=[Concept(QUESTION)], mentions=mentions, triples=[])
+    mention = Mention("subject3 graphs", chunk.address)
+    library.stores.graph.put([Contribution("paper3", (chunk,), (Concept(QUESTION),), (mention,))])
 
 
 def found(result: SearchResult) -> list[str]:
@@ -201,7 +201,8 @@ def reopened(library: Library, embedder: HashedWords, **overrides: object) -> Li
 def test_every_stage_has_its_time(library: Library) -> None:
     timings = library.search(QUESTION).timings
     arms = {"vector", "keyword", "graph"}
-    assert {*arms, "understanding", "fusion", "feedback", "catalog", "rerank", "arrange", "total"} == set(timings)
+    stages = {"understanding", "fusion", "feedback", "catalog", "rerank", "bridges", "arrange", "total"}
+    assert arms | stages == set(timings)
     assert all(0 < timings[arm] <= timings["total"] for arm in arms)
 
 

@@ -15,7 +15,7 @@ from carrel.references.drafts import NO_TITLE
 from carrel.references.paths import RefusedPath
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from carrel.attachments import PdfRoot
@@ -65,13 +65,16 @@ class _Records:
     """Ids on lines that are broken or of another side: papers that may well be there."""
 
 
-def check(refs: Path, root: PdfRoot) -> Checked:
-    """Look at every line of refs.jsonl, at every file it names, and at edges.jsonl and concepts.jsonl beside it."""
+def check(refs: Path, root: PdfRoot, elsewhere: Callable[[Collection[str]], Collection[str]] = lambda _: ()) -> Checked:
+    """Look at every line of refs.jsonl, at every file it names, and at edges.jsonl and concepts.jsonl beside it.
+
+    `elsewhere` is asked which papers that edges name the library has without a reference.
+    """
     records = _read(refs)
     # Of several lines under one id the last counts, here as everywhere.
     papers = {reference.id: reference for _, reference in records.numbered}
     references = list(papers.values())
-    graph = curation.check(refs.parent, papers.keys() | records.other_ids)
+    graph = curation.check(refs.parent, papers.keys() | records.other_ids, elsewhere)
     issues = [
         *records.issues,
         *_duplicate_ids(records.numbered),

@@ -47,7 +47,7 @@ def _looks() -> Iterator[tuple[str, Callable[[Library], str]]]:
     yield "catalog", _catalog
     yield "vectors", lambda library: f"{library.stores.vectors.count():,} vectors of {library.stores.vectors.model}"
     yield "keywords", lambda library: f"{library.stores.keywords.count():,} chunks"
-    yield "graph", lambda library: f"{library.stores.graph.count():,} concepts"
+    yield "graph", lambda library: f"{library.stores.graph.size().concepts:,} concepts"
     yield "reranker", _reranker
     yield "generator", lambda library: library.generator.name
     yield "index", _index

@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from carrel import locking
+from carrel import curation, locking
 from carrel.chunking import SHORTEST_ABSTRACT, is_embeddable, is_searched_by_words
 from carrel.chunking.abstracts import reference_digest
 from carrel.errors import IndexNotFound
 from carrel.files import size_on_disk, write_atomically, writing
+from carrel.graphs import CURATED
 from carrel.identifiers import paper_of
 from carrel.stores import fits
 from carrel.types import Part
@@ -132,7 +133,10 @@ def compare(found: Found, stores: Stores, cache: Path, state: IndexState) -> Ind
     lacking = (by_meaning - in_vectors) | (by_words - in_keywords)
     missing = {paper_of(address) for address in lacking} | (truth.keys() - known)
     missing |= {row.reference.id for row in rows if not row.indexed}
+    if stores.extractor:
+        missing |= known - stores.graph.papers()
     stray = (in_vectors - by_meaning) | (in_keywords - by_words)
+    unknown = stores.graph.papers() - known - {CURATED}
     listed = {paper for paper, part in digests if part == Part.ABSTRACT}
     unlisted = set() if found.problems else listed - truth.keys()
     changed = {
@@ -152,7 +156,7 @@ def compare(found: Found, stores: Stores, cache: Path, state: IndexState) -> Ind
         wrong_model=tuple(sorted(held if vectors.model != embedder.name else held & other_model)),
         wrong_dimension=tuple(sorted(held if vectors.dim != embedder.dim else ())),
         state=state,
-        orphaned=tuple(sorted({paper_of(address) for address in stray} | unlisted)),
+        orphaned=tuple(sorted({paper_of(address) for address in stray} | unlisted | unknown)),
         model=stores.vectors.model,
         index_created=_made_at(cache / "vectors" / "manifest.json"),
         index_size_bytes=index_size(cache),
@@ -167,7 +171,7 @@ def state_of(stores: Stores, place: Layout) -> IndexState:
         return IndexState.BUILDING if locking.is_held(place.lock) else IndexState.STALE
     if not (known or stores.vectors.count() or stores.keywords.count()):
         return IndexState.NOT_BUILT
-    current = known is not None and _is_known(place.refs, known)
+    current = known is not None and _is_known(place.refs, known) and curation.is_current(place)
     return IndexState.READY if current and fits(stores) else IndexState.STALE
 
 

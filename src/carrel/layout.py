@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from carrel.errors import InvalidInput, LibraryNotFound
@@ -62,6 +63,13 @@ class Layout:
     @property
     def lock(self) -> Path:
         return self.home / "write.lock"
+
+    @property
+    def namespace(self) -> str:
+        """What the library is called on a server that keeps several: its folder's name, and a mark of the path."""
+        folder = self.root.parent.resolve()
+        name = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in folder.name.lower())
+        return f"{name[:30]}_{blake2b(os.fsencode(folder), digest_size=4).hexdigest()}"
 
     def folder(self, named: str, *, confined: bool) -> Path | None:
         """The folder that a setting names, from the library's own on; `confined`, only one that lies in it."""

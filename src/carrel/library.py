@@ -21,10 +21,10 @@ from carrel import answer as answering
 from carrel import health, history, layout, likeness, reading
 from carrel import search as searching
 from carrel.chunking import pages
+from carrel.conceptual import Conceptual
 from carrel.embedders import cache_contents
 from carrel.errors import CarrelError, InvalidInput, PaperNotFound
 from carrel.ingest import adding, indexing
-from carrel.parts import Parts
 from carrel.reading import chunks, figures, naming, papers
 from carrel.references import jsonl
 from carrel.search.arranging import PASSAGES, Shape
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from carrel.types import AddReport, Answer, Box, Chunk, Event, ExhibitKind, Filter, Progress
 
 
-class Library(Parts):
+class Library(Conceptual):
     """A researcher's papers and everything that can be asked of them.
 
     Opening is cheap: stores and models are opened by the first verb that needs them. One process writes at a time;
@@ -228,7 +228,7 @@ class Library(Parts):
 
     def show(self, address: str) -> View:
         """A paper with its outline, a chapter, a section, a chunk with its neighbours, or a figure."""
-        return reading.show(address, self.stores.catalog, self.pictures)
+        return reading.show(address, self.stores.catalog, self.pictures, self.stores.graph)
 
     def find(self, *names: str) -> Sequence[PaperRow]:
         """The papers of these ids or titles; one that is unknown or not alone in having its title is an error."""
@@ -293,15 +293,19 @@ class Library(Parts):
         return duplicates.find(self._found().references)
 
     def dedupe(self) -> Sequence[Group]:
-        """Make one record of each such group; what only a duplicate says is kept."""
+        """Make one record of each such group; what only a duplicate says is kept, and its edges are the other's."""
+        from carrel.curation import edges
+
         with self._writing():
             groups = self.duplicates()
             gone = {one.id for group in groups for one in group.duplicates}
             with_text = {row.reference.id for row in self.stores.catalog.papers(gone) if Part.BODY in row.parts}
             groups = [group for group in groups if with_text.isdisjoint(one.id for one in group.duplicates)]
             if groups:
+                renamed = {one.id: group.primary.id for group in groups for one in group.duplicates}
+                edges.rename_papers(self.layout.root, renamed)
                 jsonl.write(self.layout.refs, {group.primary.id: group.merged for group in groups})
-                jsonl.drop(self.layout.refs, {one.id for group in groups for one in group.duplicates})
+                jsonl.drop(self.layout.refs, set(renamed))
                 self._take_in_refs()
                 self._settle()
         return groups
@@ -317,7 +321,7 @@ class Library(Parts):
         """What is wrong with refs.jsonl, the files it names and the curated graph. Nothing is changed."""
         from carrel import checking
 
-        return checking.check(self.layout.refs, self.pdf_root)
+        return checking.check(self.layout.refs, self.pdf_root, elsewhere=self._without_reference)
 
     def open_papers(
         self, *paper_ids: str, recent: int | None = None, since: str | None = None, supplement: int | None = None

@@ -6,22 +6,25 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from carrel import health, locking, registry, settings
+from carrel import curation, health, locking, registry, settings
 from carrel.chunking import Limits
+from carrel.concepts import Rules
+from carrel.concepts.triples import Asked
 from carrel.embedders.cache import EmbeddingCache
 from carrel.embedders.papers_cache import PapersCache
-from carrel.errors import CarrelError, InvalidInput
+from carrel.errors import InvalidInput, SourceError
 from carrel.ingest import adding, entries, indexing
 from carrel.isolation.process import Budget
 from carrel.isolation.workers import Workers
 from carrel.pictures import Pictures
 from carrel.reading import figures
 from carrel.search import Pipeline, arms
+from carrel.search.concepts import Concepts
 from carrel.search.meaning import Meaning
 from carrel.search.understanding import Understanding
 from carrel.selecting import narrowed_by_fields
 from carrel.stores import Stores
-from carrel.types import Mode
+from carrel.types import Mode, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -29,8 +32,10 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from carrel.attachments import PdfRoot
+    from carrel.concepts import Extractor
     from carrel.embedders import Embedder
     from carrel.generators import Generator
+    from carrel.graphs import GraphStore
     from carrel.layout import Layout
     from carrel.parsers import Parser
     from carrel.references import Found
@@ -128,13 +133,36 @@ class Parts:
             catalog=registry.make("catalogs", chosen.catalog, path=self.layout.database),
             vectors=registry.make("vectors", chosen.vectors, directory=cache / "vectors", **model),
             keywords=registry.make("keywords", chosen.keywords, directory=cache / "keywords"),
-            graph=registry.make("graphs", chosen.graph, path=cache / "graph" / "graph.db"),
+            graph=self._graph(),
             embedder=self.embedder,
             cache=EmbeddingCache(
                 self.layout.embeddings, model=self.embedder.name, dim=self.embedder.dim, lender=self._lender
             ),
             pictures=self.pictures,
+            extractor=self._extractor,
         )
+
+    @property
+    def _extractor(self) -> Extractor | None:
+        """Who finds out how concepts stand to each other; None where no graph is wanted."""
+        chosen = self.settings.concepts
+        if chosen.extractor == "none":
+            return None
+        if chosen.extractor == "rules":
+            return Rules()
+        return Asked(self.generator, self.layout.cache / "triples", chosen.max_asked)
+
+    def _graph(self) -> GraphStore:
+        chosen = self.settings
+        made: GraphStore = registry.make(
+            "graphs",
+            chosen.graph,
+            path=self.layout.cache / "graph" / "graph.db",
+            # The prefix keeps what a config names apart from what is not Carrel's.
+            namespace=f"carrel_{chosen.graph_namespace or self.layout.namespace}",
+            password="" if self._is_checked_in("graph") else chosen.graph_password.get_secret_value(),
+        )
+        return made
 
     @cached_property
     def parsers(self) -> Mapping[str, Parser]:
@@ -212,26 +240,23 @@ class Parts:
             "vector": arms.vector_arm(self._meaning, lambda: len(stores.catalog.addresses())),
             "keyword": arms.keyword_arm(stores.keywords),
         }
-        if mode == Mode.GRAPH or self._has_graph():
-            asked["graph"] = arms.graph_arm(stores.graph)
+        options = self.settings.search
+        concepts = Concepts(stores.graph, hops=options.graph_hops)
+        has_a_say = mode == Mode.HYBRID and bool(options.weight_graph or options.weight_bridge)
+        if mode == Mode.GRAPH or (has_a_say and not concepts.is_empty):
+            asked["graph"] = arms.graph_arm(concepts)
         adapt = (lambda arm: arm) if among is None else partial(figures.among, among)
         narrow = partial(narrowed_by_fields, references=lambda: [row.reference for row in stores.catalog.papers()])
         return Pipeline(
             {name: adapt(arm) for name, arm in asked.items()},
             stores.catalog,
             self.reranker,
-            self.settings.search,
-            understanding=Understanding(stores.keywords, stores.catalog, self.settings.search, narrow, adapt),
+            options,
+            understanding=Understanding(stores.keywords, stores.catalog, options, narrow, adapt),
             rerank=self.settings.rerank,
             meaning=self._meaning,
+            concepts=concepts,
         )
-
-    def _has_graph(self) -> bool:
-        """One that cannot tell is asked, so that the search says why it goes without."""
-        try:
-            return bool(self.stores.graph.count())
-        except CarrelError:
-            return True
 
     @property
     def _workplace(self) -> adding.Workplace:
@@ -245,6 +270,7 @@ class Parts:
             limits=Limits(chunking.min_tokens, chunking.target_tokens, chunking.max_tokens),
             longest=limits.max_document_characters,
             batch=limits.batch_characters,
+            curate=self._curate,
         )
 
     def _found(self) -> Found:
@@ -266,7 +292,16 @@ class Parts:
 
     def _settle(self, progress: Progress | None = None, *, fresh: bool = False) -> indexing.Settled:
         batch = self.settings.ingest.batch_characters
-        return indexing.settle(self.stores, batch=batch, progress=progress, fresh=fresh)
+        settled = indexing.settle(self.stores, batch=batch, progress=progress, fresh=fresh)
+        return settled._replace(remarks=[*settled.remarks, *self._curate()])
+
+    def _curate(self) -> list[Problem]:
+        """Make the graph say what the user's own files say; what is wrong with those keeps no paper out."""
+        try:
+            curation.take_in(self.layout, self.stores.catalog, self.stores.graph)
+        except SourceError as error:
+            return [Problem("concepts", f"{error.message}. {error.hint}")]
+        return []
 
     def _writing(self, progress: Progress | None = None) -> AbstractContextManager[None]:
         return locking.held(self.layout.lock, timeout=self.settings.lock_timeout, progress=progress)

@@ -22,7 +22,13 @@ BUILT_IN: dict[str, dict[str, str]] = {
     },
     "vectors": {"flat": "carrel.vectors.flat:FlatVectors"},
     "keywords": {"tantivy": "carrel.keywords.tantivy:TantivyKeywords"},
-    "graphs": {"sqlite": "carrel.graphs.sqlite:SqliteGraph"},
+    "graphs": {
+        "sqlite": "carrel.graphs.sqlite:SqliteGraph",
+        "postgresql": "carrel.graphs.postgresql:PostgresqlGraph",
+        **dict.fromkeys(
+            ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc"), "carrel.graphs.neo4j:Neo4jGraph"
+        ),
+    },
     "catalogs": {"sqlite": "carrel.catalogs.sqlite:SqliteCatalog"},
     "rerankers": {
         "fused": "carrel.rerankers.fused:Fused",
@@ -49,12 +55,13 @@ def names(seam: str) -> list[str]:
 def make(seam: str, name: str, **offered: object) -> Any:  # noqa: ANN401
     """The component behind a name, given those of the offered values that its constructor names.
 
-    A name may carry an `argument`: `ollama:nomic-embed-text`.
+    A name may carry an `argument`: `ollama:nomic-embed-text`. What comes before it is its `kind`: `bolt://host` has one.
     """
     kind, _, argument = name.partition(":")
     component = find(seam, kind)
     wanted = inspect.signature(component).parameters
     _check_argument(name, argument, wanted.get("argument"))
+    offered["kind"] = kind
     if argument:
         offered["argument"] = argument
     return component(**{key: value for key, value in offered.items() if key in wanted})
@@ -84,7 +91,9 @@ def find(seam: str, name: str) -> Any:  # noqa: ANN401
     except ModuleNotFoundError as error:
         if error.name is None or module.startswith(error.name):
             raise
+        # Carrel's own extras are called as the one file that needs them.
+        extra = module.rpartition(".")[2] if name in BUILT_IN[seam] else name
         raise MissingExtra(
-            f"{name!r} needs an extra: pip install 'carrel[{name}]'",
+            f"{name!r} needs an extra: pip install 'carrel[{extra}]'",
             hint=f"The module {error.name!r} is not installed.",
         ) from error

@@ -10,7 +10,7 @@ from carrel.types import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_END = re.compile(r"""[.!?]+["'”’)\]]*(?=\s)|[。！？]+[”’」』）]*""")
+_END = re.compile(r"""(?<![.!?])[.!?]++["'”’)\]]*+(?=\s)|[。！？]+[”’」』）]*""")
 _STARTS_A_SENTENCE = re.compile(r"""\s+["'“‘(\[]*[^\Wa-z_]""")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|et al|al|etc|cf|vs|viz|resp|approx|ca|dr|mr|mrs|prof|jr|sr|inc|ltd|dept|univ|eds|figs?|eqs?)"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from carrel.catalogs import Catalog
+    from carrel.concepts import Extractor
     from carrel.embedders import Embedder
     from carrel.embedders.cache import EmbeddingCache
     from carrel.graphs import GraphStore
@@ -26,6 +27,8 @@ class Stores:
     embedder: Embedder
     cache: EmbeddingCache
     pictures: Pictures
+    extractor: Extractor | None = None
+    """None where no graph is wanted."""
 
 
 def fits(stores: Stores) -> bool:

@@ -26,10 +26,11 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-
 
 def prepared(text: str) -> str:
     """The text in one spelling, every run of Chinese, Japanese or Korean written as its overlapping pairs."""
-    return _american(_composed(text))
+    return american(_composed(text))
 
 
-def _american(text: str) -> str:
+def american(text: str) -> str:
+    """A text in small letters, without the endings of British English."""
     for ending, instead in _BRITISH:
         text = ending.sub(instead, text)
     return text
@@ -51,7 +52,7 @@ def stems(text: str) -> list[str]:
 @lru_cache(maxsize=_REMEMBERED)
 def _stem(word: str) -> str:
     """Nothing of one that is too long. A text has few words that the last ones had not: this is what makes it fast."""
-    return next(iter(english().analyze(_american(word))), "")
+    return next(iter(english().analyze(american(word))), "")
 
 
 def edits(one: str, other: str, *, most: int = 1000) -> int:

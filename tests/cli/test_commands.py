@@ -288,7 +288,7 @@ def test_every_command_takes_json_and_explains_itself(carrel: Carrel) -> None:
     for path in command_paths():
         explained = carrel(*path, "--help")
         assert explained.code == 0
-        assert "--json" in explained.out or path in {(), ("index",), ("config",), ("cache",)}
+        assert "--json" in explained.out or path in {(), ("index",), ("config",), ("cache",), ("concept",), ("edge",)}
 
 
 def test_an_interruption_is_exit_code_130_and_loses_nothing(

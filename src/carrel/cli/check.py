@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from carrel.cli.common import State, faint, json_option, print_json, title
+from carrel.cli.common import State, faint, json_option, print_json, printable, title
 
 if TYPE_CHECKING:
     from carrel.checking import Checked
@@ -35,13 +35,8 @@ def _print(checked: Checked) -> None:
     for kind, issues in by_kind.items():
         click.echo(f"{title(kind)} ({len(issues):,})")
         for issue in issues[:_SHOWN]:
-            click.echo(f"  {_printable(issue.message)}")
+            click.echo(f"  {printable(issue.message)}")
         if len(issues) > _SHOWN:
             click.echo(faint(f"  … {len(issues) - _SHOWN:,} more; --json lists all"))
     found = f"{len(checked.issues):,} issues" if checked.issues else "no issues"
     click.echo(f"{checked.references:,} references, {found}")
-
-
-def _printable(text: str) -> str:
-    """A file may come from anywhere; what it says does not steer the terminal."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)

@@ -99,6 +99,11 @@ def preview(text: str, length: int = 200) -> str:
     return line if len(line) <= length else f"{line[:length].rsplit(' ', 1)[0]} …"
 
 
+def printable(text: str) -> str:
+    """A file may come from anywhere; what it says does not steer the terminal."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
+
+
 def in_bytes(size: float) -> str:
     for unit in ("B", "kB", "MB"):
         if size < 1000:

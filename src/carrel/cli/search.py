@@ -165,6 +165,8 @@ def _warn(result: SearchResult) -> None:
         told = [step for step in result.understood if step.found]
     for step in told:
         click.echo(f"note: {step.found} → {step.taken}", err=True)
+    if result.no_concepts and not result.passages:
+        click.echo(f"note: {result.no_concepts}", err=True)
     if not result.passages:
         click.echo(f"Nothing found for {result.query!r}.", err=True)
 
@@ -190,6 +192,10 @@ def _print_ways(result: SearchResult) -> None:
     """What was made of the query, and where the time went."""
     for step in result.understood:
         click.echo(faint(f"{step.kind.value} {f'{step.found} → ' if step.found else ''}{step.taken}"))
+    for named in result.concepts:
+        click.echo(faint(f"concept {named.said} → {named.concept}, by {named.match.value}"))
+    if result.no_concepts:
+        click.echo(faint(f"concepts: {result.no_concepts}"))
     if chosen := result.where.as_dict():
         click.echo(faint("filters " + " · ".join(f"{name} {value}" for name, value in chosen.items())))
     stages = ", ".join(f"{stage} {milliseconds:.1f} ms" for stage, milliseconds in result.timings.items())
@@ -234,3 +240,5 @@ def ledger(passage: Passage) -> Iterator[str]:
     yield f"fusion {fused.score:.4f}" + "".join(f" · {name} +{share:.4f}" for name, share in fused.shares.items())
     reranked = "not reranked" if passage.probability is None else f"rerank {passage.probability:.3f}"
     yield reranked + "".join(f" · {name} {value:.3f}" for name, value in passage.signals.items())
+    if passage.path:
+        yield f"led to by {passage.path}"

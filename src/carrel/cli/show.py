@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from carrel.cli.common import State, faint, json_option, print_json, title
+from carrel.cli.common import State, faint, json_option, print_json, printable, title
 from carrel.cli.figures import print_figure
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def _print_paper(view: PaperView) -> None:
         click.echo("")
     for chapter in view.chapters:
         _print_outline(chapter)
+    if view.concepts:
+        click.echo(faint(f"\nspeaks of {printable(', '.join(view.concepts))}"))
     cites = f"; cites {view.cited} works, {view.in_library} of them in this library" if view.cited else ""
     counted = _counted(view.summary.chunk_count, view.summary.figure_count)
     click.echo(faint(f"\n{reference.id}: {counted}{cites}"))

@@ -65,6 +65,8 @@ class Workplace:
     limits: Limits
     longest: int
     batch: int
+    curate: Callable[[], Sequence[Problem]] = tuple
+    """Makes the graph say what the user's own files say."""
 
     @cached_property
     def folder(self) -> Path:
@@ -159,6 +161,7 @@ def finish(place: Workplace, tally: Tally, progress: Progress | None) -> AddRepo
         following.tidy(place)
     settled = Settled(0, []) if tally.dry_run else settle(place.stores, batch=place.batch, progress=progress)
     tally.failed += settled.failed
+    tally.remarks += [*settled.remarks, *([] if tally.dry_run else place.curate())]
     return tally.report(embedded=settled.embedded)
 
 

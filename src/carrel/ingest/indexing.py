@@ -10,7 +10,7 @@ import numpy as np
 from carrel.catalogs import Embedding
 from carrel.chunking import SHORTEST_ABSTRACT, is_embeddable, is_searched_by_words, sha256
 from carrel.errors import InvalidInput, ModelRefused
-from carrel.ingest import batches
+from carrel.ingest import batches, graphing
 from carrel.stores import fits
 from carrel.telemetry import log, timed
 from carrel.types import ChunkKind, Part, Problem
@@ -38,6 +38,8 @@ class Settled(NamedTuple):
     """How many chunks had to be embedded."""
     failed: list[Problem]
     """Papers of which the embedder refused a text: found by their words, and tried again the next time."""
+    remarks: Sequence[Problem] = ()
+    """What is to be known of how the graph was made."""
 
 
 def settle(stores: Stores, *, batch: int, progress: Progress | None = None, fresh: bool = False) -> Settled:
@@ -55,12 +57,13 @@ def settle(stores: Stores, *, batch: int, progress: Progress | None = None, fres
         _teller(progress, 0, total)(0)
     for paper_ids in _by_size(left.pending, batch):
         tell = _teller(progress, done, total)
-        embedded, failed = _index(paper_ids, stores, tell=tell, fresh=fresh)
+        embedded, failed, _ = _index(paper_ids, stores, tell=tell, fresh=fresh)
         settled = Settled(settled.embedded + embedded, settled.failed + failed)
         size = sum(left.pending[paper_id] for paper_id in paper_ids)
         tell(size)
         done += size
-    return settled
+    remarks = stores.extractor.remarks if stores.extractor else ()
+    return settled._replace(remarks=[Problem("concepts", remark) for remark in remarks])
 
 
 def has_meaning(reference: Reference, parts: Collection[Part]) -> bool:
@@ -97,6 +100,8 @@ def _index(paper_ids: Sequence[str], stores: Stores, *, tell: Callable[[int], No
         vectors, embedded, refused = embed(wanted, stores.embedder, stores.cache, tell=tell, fresh=fresh)
     failed = {wanted[row].paper_id: Problem(wanted[row].address, reason) for row, reason in refused.items()}
     kept = [row for row, chunk in enumerate(wanted) if chunk.paper_id not in failed]
+    with timed(timings, "graph"):
+        graphing.write(paper_ids, chunks, stores)
     with timed(timings, "writing"):
         _write(paper_ids, chunks, [wanted[row] for row in kept], vectors[kept], stores)
         stores.catalog.activate(

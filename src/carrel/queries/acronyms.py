@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from carrel.acronyms import SMALL_WORDS, words_before
 from carrel.words import stems
 
 if TYPE_CHECKING:
@@ -25,13 +26,12 @@ _MOST_RUNS = 4
 _LONGEST_RUN = 5
 _SHORTEST_INITIALS = 3
 """Any two words have initials that stand for something."""
-_SMALL = "a an and at by for from in of on or the to with"
 _UNNAMED = """
     are be been between can could did do does had has have how is it its may must not should than that there these this
     those was were what when where which who why will would
     """
-_SMALL_WORDS, _NOT_NAMED = frozenset(_SMALL.split()), frozenset(_UNNAMED.split())
-"""Words that give no initial, or may; and words that no long form has inside."""
+_NOT_NAMED = frozenset(_UNNAMED.split())
+"""Words that no long form has inside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,30 +67,9 @@ def definitions(short: str, text: str) -> Iterator[str]:
     """The long forms that stand before the acronym in brackets."""
     short, text = short.casefold(), text.casefold()
     for match in re.finditer(rf"[(\[]\s*{re.escape(short)}s?\s*[)\],;]", text):
-        words = text[max(0, match.start() - 200) : match.start()].split()
-        # As many words as Schwartz and Hearst allow.
-        found = _shortest_match(short, " ".join(words[-min(len(short) + 5, 2 * len(short)) :]))
+        found = words_before(short, text[max(0, match.start() - 200) : match.start()])
         if found:
             yield found
-
-
-def _shortest_match(short: str, before: str) -> str:
-    """The words at the end of a text whose letters are the acronym's, in order, the first beginning a word."""
-    place = len(before)
-    for number, letter in reversed(list(enumerate(short))):
-        place = before.rfind(letter, 0, place)
-        while place > 0 and number == 0 and before[place - 1].isalnum():
-            place = before.rfind(letter, 0, place)
-        if place < 0:
-            return ""
-    found = before[place:].strip(" ,;:")
-    return found if _is_long_form(short, found) else ""
-
-
-def _is_long_form(short: str, found: str) -> bool:
-    words = _WORD.findall(found)
-    whole = len(words) > 1 and words[0] not in _SMALL_WORDS and short not in words
-    return whole and not re.search(r"[()\[\].;:]", found)
 
 
 def _long_forms(texts: Sequence[str], library: Definitions) -> Iterator[Named]:
@@ -134,16 +113,16 @@ def _runs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Runs of words with their initials; small words inside may or may not have given theirs."""
     for start, first in enumerate(words):
         run: list[str] = []
-        for word in words[start : start + _LONGEST_RUN] if first.casefold() not in _SMALL_WORDS else ():
+        for word in words[start : start + _LONGEST_RUN] if first.casefold() not in SMALL_WORDS else ():
             run.append(word)
             if word.casefold() in _NOT_NAMED:
                 break
-            for initials in _initials(run) if word.casefold() not in _SMALL_WORDS else ():
+            for initials in _initials(run) if word.casefold() not in SMALL_WORDS else ():
                 yield initials, " ".join(run)
 
 
 def _initials(run: Sequence[str]) -> Iterator[str]:
-    telling = [word for word in run if word.casefold() not in _SMALL_WORDS]
+    telling = [word for word in run if word.casefold() not in SMALL_WORDS]
     for words in (telling,) if len(telling) == len(run) else (run, telling):
         initials = "".join(word[0] for word in words).casefold()
         if len(initials) >= _SHORTEST_INITIALS and initials.isascii() and initials.isalpha():

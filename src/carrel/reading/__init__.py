@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from carrel.catalogs import Catalog, PaperRow
+    from carrel.graphs import GraphStore
     from carrel.pictures import Pictures
     from carrel.types import Chunk
 
@@ -27,12 +28,12 @@ __all__ = ["Chapter", "ChunkView", "FigureView", "PaperView", "Section", "View",
 View: TypeAlias = PaperView | Chapter | Section | ChunkView | FigureView
 
 
-def show(address: str, catalog: Catalog, pictures: Pictures) -> View:
+def show(address: str, catalog: Catalog, pictures: Pictures, graph: GraphStore | None = None) -> View:
     """What an address names. Its paper is called by its id or its title."""
     row, place = _located(address, catalog)
     chunks = catalog.chunks_of([row.reference.id])
     if place is None:
-        return paper_view(row, chunks, catalog)
+        return paper_view(row, chunks, catalog, graph)
     if place.is_part:
         return _part(row, place, chunks)
     chunk = _chunk_at(row, place, chunks)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from carrel.errors import InvalidInput
+from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.identifiers import normalise_title
 from carrel.reading.chapters import Chapter, chapters_of
 from carrel.reading.naming import resolve_all
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from carrel.catalogs import Catalog, PaperRow
+    from carrel.graphs import GraphStore
     from carrel.types import Reference
+
+_CONCEPTS = 12
 
 
 class Sort(StrEnum):
@@ -99,6 +102,8 @@ class PaperView:
     """Entries of its bibliography."""
     in_library: int
     """Entries that are papers of the library."""
+    concepts: tuple[str, ...] | None = ()
+    """What it speaks of most; None where the graph cannot be asked."""
 
     @property
     def reference(self) -> Reference:
@@ -111,14 +116,16 @@ class PaperView:
             "abstract": self.reference.abstract,
             "chapters": [chapter.outline() for chapter in self.chapters],
             "bibliography": {"cited": self.cited, "in_library": self.in_library},
+            "concepts": None if self.concepts is None else list(self.concepts),
         }
 
 
-def view(row: PaperRow, chunks: Sequence[Chunk], catalog: Catalog) -> PaperView:
+def view(row: PaperRow, chunks: Sequence[Chunk], catalog: Catalog, graph: GraphStore | None) -> PaperView:
     """A paper and its outline; a paper without a text has none, and cites nobody."""
     cited = catalog.citations([row.reference.id]) if Part.BODY in row.parts else []
     known = sum(bool(entry.known_as) for entry in cited)
-    return PaperView(PaperSummary(row), chapters_of(chunks), len(cited), known)
+    concepts = _concepts(chunks, graph) if graph else ()
+    return PaperView(PaperSummary(row), chapters_of(chunks), len(cited), known, concepts)
 
 
 def listing(wanted: Wanted, catalog: Catalog) -> Listing:
@@ -134,6 +141,19 @@ def tags(names: Sequence[str], catalog: Catalog) -> dict[str, int]:
     """How many of these papers, or of all, have each tag, the most used first."""
     counted = Counter(tag for row in _chosen(names, catalog) for tag in row.reference.tags)
     return dict(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _concepts(chunks: Sequence[Chunk], graph: GraphStore) -> tuple[str, ...] | None:
+    """The graph is a courtesy here: a server that is down does not hide a paper."""
+    weight: defaultdict[str, float] = defaultdict(float)
+    try:
+        for spot in graph.spoken([chunk.address for chunk in chunks]):
+            weight[spot.key] += spot.relevance
+        most = sorted(weight, key=lambda key: (-weight[key], key))[:_CONCEPTS]
+        rows = graph.concepts(most)
+    except StoreUnavailable:
+        return None
+    return tuple(rows[key].concept.name for key in most if key in rows)
 
 
 def _chosen(names: Sequence[str], catalog: Catalog) -> Collection[PaperRow]:

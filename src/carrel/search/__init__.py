@@ -22,7 +22,7 @@ from carrel.types import Mode, SearchResult, Strategy
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from carrel.types import Degradation, Filter, Passage
+    from carrel.types import Degradation, Filter, Named, Passage
 
 __all__ = ["LONGEST_QUERY", "Pipeline", "check_filter", "check_query", "search", "strategy_of"]
 
@@ -63,6 +63,7 @@ def search(
     page, arranger = request.arranger.page, request.arranger
     strategy = _strategy(frozenset(found.rankings or {mode.value}), found.degraded)
     counts = {name: len(hits) for name, hits in found.rankings.items()}
+    concepts, no_concepts = _concepts(request, found)
     log("search", logging.INFO, "searched", strategy=strategy.value, hits=counts, milliseconds=timings)
     return SearchResult(
         query=query,
@@ -75,9 +76,19 @@ def search(
         counts=counts,
         where=request.where,
         understood=(*asked.steps, *foreign),
+        concepts=concepts,
+        no_concepts=no_concepts,
         by_paper=shape.by_paper,
         next_cursor=page.cursor(arranger.keys(shown), request.limit) if more and request.limit else None,
     )
+
+
+def _concepts(request: Request, found: Found) -> tuple[tuple[Named, ...], str]:
+    """What the query names of the graph, and why that is nothing, unless the graph had no part in it or failed."""
+    graph, was_asked = request.pipeline.concepts, "graph" in found.rankings
+    if graph is None or not found.rankings or not (was_asked or (request.mode == Mode.HYBRID and graph.is_empty)):
+        return (), ""
+    return graph.told(request.asked.text, was_asked=was_asked)
 
 
 def _counted(pipeline: Pipeline, asked: Asked, mode: Mode) -> Begun[int | None] | None:

@@ -12,16 +12,13 @@ from carrel.types import QUOTABLE, Filter
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from carrel.graphs import GraphStore
     from carrel.keywords import KeywordIndex
+    from carrel.search.concepts import Concepts
     from carrel.search.meaning import Meaning
     from carrel.types import Hit
 
     Arm: TypeAlias = Callable[[str, int, Filter], list[Hit]]
     """Query, limit, filter → hits, best first."""
-
-_GRAPH_SEEDS = 5
-_GRAPH_HOPS = 2
 
 
 def vector_arm(meaning: Meaning, total: Callable[[], int] | None = None) -> Arm:
@@ -56,9 +53,5 @@ def keyword_arm(keywords: KeywordIndex) -> Arm:
     return find
 
 
-def graph_arm(graph: GraphStore) -> Arm:
-    def find(query: str, limit: int, where: Filter) -> list[Hit]:
-        named = [concept.name for concept in graph.find(query, limit=_GRAPH_SEEDS)]
-        return graph.chunks(named, hops=_GRAPH_HOPS, limit=limit, where=where) if named else []
-
-    return find
+def graph_arm(concepts: Concepts) -> Arm:
+    return concepts.hits

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from carrel.rerankers import Reranker
     from carrel.search.arms import Arm
     from carrel.search.arranging import Arranger
+    from carrel.search.concepts import Concepts
     from carrel.search.meaning import Meaning, Near
     from carrel.search.understanding import Asked, Understanding
     from carrel.settings import Search as Options
@@ -46,6 +47,8 @@ class Pipeline:
     rerank: Rerank = field(default_factory=Rerank)
     meaning: Meaning | None = None
     """Where the vectors are; without them there is no second round, and no telling how much two passages are alike."""
+    concepts: Concepts | None = None
+    """Where the graph is; without it no passage leads to another."""
 
     def bounds(self, limit: int) -> Bounds:
         """A lower limit than usual chooses from as many candidates, so that it gives the first of the usual ones."""
@@ -117,6 +120,8 @@ def find(request: Request, depth: int, timings: dict[str, float], before: Found)
             f"the catalog is empty, but the indexes name {named} passages for {asked.text!r}",
             hint="Run 'carrel index build' to take in refs.jsonl again, then 'carrel add' for the full texts.",
         )
+    if pipeline.concepts and "graph" in rankings:
+        passages = pipeline.concepts.led(passages, request, rankings["graph"], degraded, timings)
     is_everything = named <= depth and all(len(hits) < limits[name] for name, hits in rankings.items())
     return Found(asked.lifted(passages), rankings, degraded, is_everything, answers)
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 
 from carrel.errors import InvalidInput, UnknownSetting
 from carrel.files import write_atomically, writing
-from carrel.settings.sections import Answer, Ingest, Rerank, Search, Settings, server_of
+from carrel.settings.sections import Answer, Ingest, Rerank, Search, Settings, graph_server, server_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,7 +44,9 @@ __all__ = [
 _PREFIX = "CARREL_"
 _NOT_SETTINGS = frozenset({"CARREL_LIBRARY"})
 LIBRARY_VARIABLE = "CARREL_LIBRARY"
-_PERSONAL = frozenset({"models.api_key", "models.allow_remote", "rerank.api_key", "pdf_reader", "ingest.isolate"})
+_PERSONAL = frozenset(
+    {"models.api_key", "models.allow_remote", "rerank.api_key", "graph_password", "pdf_reader", "ingest.isolate"}
+)
 """Taken from the user's own config and the environment only: a library's config travels with the library."""
 _CONFINED = frozenset({"pdf_root", "ingest.papers_embed_cache", "ingest.papers_datalab_cache"})
 """Folders. A library's config may name only those inside the library's own."""
@@ -218,7 +220,11 @@ def _check_personal(key: str, origin: str) -> None:
 
 def _servers(settings: Settings) -> dict[str, str]:
     """The settings that name a server, and which."""
-    return {"models.base_url": settings.models.base_url, "reranker": server_of(settings.reranker)}
+    return {
+        "models.base_url": settings.models.base_url,
+        "reranker": server_of(settings.reranker),
+        "graph": graph_server(settings.graph),
+    }
 
 
 def _check_consent(key: str, url: str, *, allowed: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
@@ -41,6 +41,18 @@ class Search(Section):
     weight_vector: float = Field(default=1.0, ge=0, description="Weight of the vector arm in the fusion.")
     weight_keyword: float = Field(default=0.5, ge=0, description="Weight of the keyword arm in the fusion.")
     weight_graph: float = Field(default=0.5, ge=0, description="Weight of the graph arm in the fusion.")
+    weight_bridge: float = Field(
+        default=4.0,
+        ge=0,
+        le=100,
+        description="How far a passage rises that a surer one names by its title; 0 for not at all.",
+    )
+    graph_hops: int = Field(
+        default=2,
+        ge=0,
+        le=3,
+        description="How many relations the graph arm follows from the concepts that a question names.",
+    )
     feedback: int = Field(
         default=2,
         ge=0,
@@ -134,6 +146,16 @@ def _web_address(text: str) -> str:
     return text
 
 
+class Concepts(Section):
+    extractor: Literal["rules", "generator", "none"] = Field(
+        default="rules",
+        description="Who finds how concepts stand to each other: rules, the generator, or nobody, for no graph at all.",
+    )
+    max_asked: int = Field(
+        default=1000, ge=0, description="How many chunks the generator is asked about in one run; the rules read the rest."
+    )
+
+
 class Models(Section):
     base_url: Annotated[str, AfterValidator(_web_address)] = Field(
         default="", description="Address of the model server; if empty, `ollama` uses http://127.0.0.1:11434."
@@ -195,6 +217,28 @@ def _reranker(name: str) -> str:
     return name
 
 
+_GRAPH_SERVERS = frozenset({"postgresql", "neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc"})
+_GRAPH_OPTIONS = frozenset({"sslmode", "sslrootcert"})
+"""Of what may follow a `?`: nothing that names another host than the one that is seen before it."""
+
+
+def graph_server(graph: str) -> str:
+    """The address of the server that keeps the graph; nothing where none does."""
+    return graph if graph.partition(":")[0] in _GRAPH_SERVERS else ""
+
+
+def _graph(name: str) -> str:
+    parts = urlsplit(graph_server(name))
+    here = parts.scheme == "postgresql" and not parts.netloc and parts.path.startswith("/")
+    if graph_server(name) and not (parts.hostname or here):
+        raise ValueError("not an address like postgresql://user@host/database or neo4j://user@host:7687")
+    if parts.password is not None:
+        raise ValueError("has a password in it; set graph_password, or CARREL_GRAPH_PASSWORD, instead")
+    if parts.netloc.count("@") > 1 or parts.fragment or parts.port == 0 or not parse_qs(parts.query).keys() <= _GRAPH_OPTIONS:
+        raise ValueError("has more in it than user, host, port, database, sslmode and sslrootcert")
+    return name
+
+
 class Settings(Section):
     embedder: str = Field(default="granite", description="Which embedder turns text into vectors.")
     reranker: Annotated[str, AfterValidator(_reranker)] = Field(
@@ -204,7 +248,20 @@ class Settings(Section):
     catalog: str = Field(default="sqlite", description="Which catalog keeps papers, chunks and history.")
     vectors: str = Field(default="flat", description="Which store keeps vectors.")
     keywords: str = Field(default="tantivy", description="Which index looks up words.")
-    graph: str = Field(default="sqlite", description="Which store keeps the concept graph.")
+    graph: Annotated[str, AfterValidator(_graph)] = Field(
+        default="sqlite",
+        description="Which store keeps the concept graph: `sqlite`, or a server as in `postgresql://user@host/database` "
+        "or `neo4j://user@host:7687`.",
+    )
+    graph_password: SecretStr = Field(
+        default=SecretStr(""),
+        description="Password for that server; only from your own config or `CARREL_GRAPH_PASSWORD`.",
+    )
+    graph_namespace: str = Field(
+        default="",
+        pattern=r"^[a-z0-9_]{0,40}$",
+        description="Name of this library's graph on that server; if empty, one made of its folder's name and path.",
+    )
     threads: int = Field(
         default=0, ge=0, le=256, description="Threads a local model may use; 0 chooses by the machine."
     )
@@ -225,5 +282,6 @@ class Settings(Section):
     chunking: Chunking = Chunking()
     ingest: Ingest = Ingest()
     history: History = History()
+    concepts: Concepts = Concepts()
     models: Models = Models()
     rerank: Rerank = Rerank()

@@ -2,135 +2,193 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from carrel.graphs import ALL_RELATIONS
-from carrel.types import EVERYTHING, Concept, Filter, Hit, Predicate, Subgraph
+from carrel.graphs import ALL_RELATIONS, CURATED, said
+from carrel.graphs.meaning import Spelling, best_spelling, meanings
+from carrel.types import EVERYTHING, Concept, ConceptRow, Filter, GraphSize, Predicate, Relation, Spot
+from carrel.words import edits as edits_between
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
-    from carrel.types import Chunk, Mention, Triple
-
-
-@dataclass(frozen=True, slots=True)
-class _Contribution:
-    chunks: tuple[Chunk, ...]
-    concepts: tuple[Concept, ...]
-    mentions: tuple[Mention, ...]
-    triples: tuple[Triple, ...]
-
-    def said(self) -> Iterator[Concept]:
-        """Its concepts, and those that it only mentions or relates."""
-        related = [name for triple in self.triples for name in (triple.subject, triple.object)]
-        implied = {_key(name): name for name in [*related, *(mention.concept for mention in self.mentions)]}
-        yield from self.concepts
-        known = {_key(concept.name) for concept in self.concepts}
-        yield from (Concept(name) for key, name in implied.items() if key not in known)
+    from carrel.graphs.said import Named
+    from carrel.types import Chunk, Contribution, Mention, Triple
 
 
 class MemoryGraph:
     def __init__(self) -> None:
-        self._papers: dict[str, _Contribution] = {}
+        self._told: dict[str, Contribution] = {}
+        self._whole = _Whole({})
 
-    def put(
-        self,
-        paper_id: str,
-        *,
-        chunks: Sequence[Chunk],
-        concepts: Sequence[Concept],
-        mentions: Sequence[Mention],
-        triples: Sequence[Triple],
-    ) -> None:
-        self._papers[paper_id] = _Contribution(tuple(chunks), tuple(concepts), tuple(mentions), tuple(triples))
+    def put(self, contributions: Sequence[Contribution]) -> None:
+        self._keep(self._told | {contribution.paper_id: contribution for contribution in contributions})
 
     def delete(self, paper_ids: Collection[str]) -> None:
-        for paper_id in paper_ids:
-            self._papers.pop(paper_id, None)
+        self._keep({paper: told for paper, told in self._told.items() if paper not in paper_ids})
 
-    def find(self, text: str, *, limit: int) -> list[Concept]:
-        asked = _key(text)
-        names = {key: {key, *map(_key, concept.aliases)} for key, concept in self._concepts().items()}
-        found = [key for key in names if asked and any(asked in name for name in names[key])]
-        best_first = sorted(found, key=lambda key: (asked not in names[key], len(key), key))
-        return [self._concepts()[key] for key in best_first[:limit]]
+    def _keep(self, told: dict[str, Contribution]) -> None:
+        self._told = dict(sorted(told.items()))
+        self._whole = _Whole(self._told)
 
-    def neighbours(
-        self, names: Collection[str], *, hops: int, relations: Collection[Predicate] = ALL_RELATIONS
-    ) -> Subgraph:
-        titles = {key: concept.name for key, concept in self._concepts().items()}
-        depths = self._walk(names, hops, relations)
-        triples = [
-            replace(triple, subject=titles[_key(triple.subject)], object=titles[_key(triple.object)])
-            for triple in self._triples(relations)
-            if _key(triple.subject) in depths and _key(triple.object) in depths
+    def papers(self) -> set[str]:
+        return set(self._told)
+
+    def resolve(self, names: Collection[str]) -> dict[str, str]:
+        meant = self._whole.meant
+        return {name: meant[said.key(name)] for name in names if said.key(name) in meant}
+
+    def near(self, name: str, *, edits: int, limit: int) -> list[str]:
+        whole, asked = self._whole, said.key(name)
+        found: dict[str, int] = {}
+        for row in whole.named:
+            distance, key = edits_between(row.key, asked, most=edits), whole.meant[row.concept]
+            if distance <= edits:
+                found[key] = min(distance, found.get(key, distance))
+        return sorted(found, key=lambda key: (found[key], key))[:limit]
+
+    def concepts(self, keys: Collection[str]) -> dict[str, ConceptRow]:
+        rows = self._whole.rows
+        return {key: rows[said.bounded(key)] for key in keys if said.bounded(key) in rows}
+
+    def find(self, text: str, *, limit: int) -> list[ConceptRow]:
+        whole, asked = self._whole, said.key(text)
+        exact = {whole.meant[row.concept] for row in whole.named if row.key == asked}
+        found = {whole.meant[row.concept] for row in whole.named if asked in row.key}
+        rows = [whole.rows[key] for key in found]
+        return sorted(rows, key=lambda row: (row.key not in exact, -row.weight, row.key))[:limit]
+
+    def relations(self, keys: Collection[str], *, predicates: Collection[Predicate] = ALL_RELATIONS) -> list[Relation]:
+        asked = {said.bounded(key) for key in keys}
+        surest: dict[tuple[str, Predicate, str], list[float]] = defaultdict(list)
+        for subject, triple, target in self._whole.statements(predicates):
+            if subject in asked or target in asked:
+                surest[subject, triple.predicate, target].append(triple.confidence)
+        return sorted(Relation(*ends, max(sure), len(sure)) for ends, sure in surest.items())
+
+    def triples(self, keys: Collection[str], *, predicates: Collection[Predicate] = ALL_RELATIONS) -> list[Triple]:
+        asked, rows = {said.bounded(key) for key in keys}, self._whole.rows
+        found = [
+            (
+                (-triple.confidence, subject, triple.predicate, target, triple.address, triple.start, triple.evidence),
+                replace(triple, subject=rows[subject].concept.name, object=rows[target].concept.name),
+            )
+            for subject, triple, target in self._whole.statements(predicates)
+            if subject in asked and target in asked
         ]
-        return Subgraph({titles[key]: depth for key, depth in depths.items()}, tuple(sorted(triples, key=_order)))
+        return [triple for _, triple in sorted(found, key=lambda pair: pair[0])]
 
-    def chunks(self, names: Collection[str], *, hops: int, limit: int, where: Filter = EVERYTHING) -> list[Hit]:
-        depths = self._walk(names, hops, ALL_RELATIONS)
-        places = {chunk.address: chunk for paper in self._papers.values() for chunk in paper.chunks}
-        scores: dict[str, float] = defaultdict(float)
-        for mention in (mention for paper in self._papers.values() for mention in paper.mentions):
-            chunk = places.get(mention.address)
-            if _key(mention.concept) in depths and chunk and where.matches(chunk):
-                scores[mention.address] += mention.relevance / (1 + depths[_key(mention.concept)])
-        hits = [Hit(address, round(score, 6)) for address, score in scores.items()]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.address))[:limit]
+    def spots(self, keys: Collection[str], *, limit: int, where: Filter = EVERYTHING) -> list[Spot]:
+        chunks = self._whole.chunks
+        found = []
+        for key in sorted({said.bounded(key) for key in keys}):
+            spots = [spot for spot in self._whole.spots if spot.key == key and where.matches(chunks[spot.address])]
+            found += sorted(spots, key=lambda spot: (-spot.relevance, spot.address, spot.role))[:limit]
+        return found
 
-    def count(self) -> int:
-        return len(self._concepts())
+    def spoken(self, addresses: Collection[str]) -> list[Spot]:
+        spots = [spot for spot in self._whole.spots if spot.address in addresses]
+        return sorted(spots, key=lambda spot: (spot.address, -spot.relevance, spot.key, spot.role))
+
+    def citations(self, paper_ids: Collection[str] | None = None) -> set[tuple[str, str]]:
+        return {
+            (citing.paper_id, cited.paper_id)
+            for citing in self._told.values()
+            for cited in self._told.values()
+            if any(entry.cites(cited.work) for entry in citing.cites)
+            and citing is not cited
+            and (paper_ids is None or citing.paper_id in paper_ids or cited.paper_id in paper_ids)
+        }
+
+    def size(self) -> GraphSize:
+        whole = self._whole
+        papers = self._told.keys() - {CURATED}
+        return GraphSize(len(whole.rows), len(whole.mentions), len(whole.triples), len(whole.chunks), len(papers))
 
     def clear(self) -> None:
-        self._papers = {}
+        self._keep({})
 
     def close(self) -> None:
         """Nothing is open."""
 
-    def _concepts(self) -> dict[str, Concept]:
-        """By key: what the papers, in order of id, say of each concept."""
-        said: dict[str, list[Concept]] = defaultdict(list)
-        for paper_id in sorted(self._papers):
-            for concept in self._papers[paper_id].said():
-                said[_key(concept.name)].append(concept)
-        return {key: _together(concepts) for key, concepts in said.items()}
 
-    def _triples(self, relations: Collection[Predicate]) -> Iterator[Triple]:
-        for paper in self._papers.values():
-            yield from (triple for triple in paper.triples if triple.predicate in relations)
+class _Whole:
+    """The graph of all contributions, each part worked out when it is first needed."""
 
-    def _walk(self, names: Collection[str], hops: int, relations: Collection[Predicate]) -> dict[str, int]:
-        """How far each concept is that can be reached."""
-        beside: dict[str, set[str]] = defaultdict(set)
-        for triple in self._triples(relations):
-            beside[_key(triple.subject)].add(_key(triple.object))
-            beside[_key(triple.object)].add(_key(triple.subject))
-        depths = dict.fromkeys(self._concepts().keys() & {_key(name) for name in names}, 0)
-        edge = set(depths)
-        for depth in range(1, hops + 1):
-            edge = {reached for key in edge for reached in beside[key]} - depths.keys()
-            if not edge:
-                break
-            depths |= dict.fromkeys(edge, depth)
-        return depths
+    def __init__(self, told: dict[str, Contribution]) -> None:
+        self._told = told
+        self._named = [(paper, row) for paper in told for row in said.named(told[paper])]
+        self.mentions = [(paper, mention) for paper in told for mention in said.mentions(told[paper])]
+        self.triples = [triple for each in told.values() for triple in said.triples(each)]
 
+    @property
+    def named(self) -> Iterable[Named]:
+        return (row for _, row in self._named)
 
-def _together(said: Sequence[Concept]) -> Concept:
-    """One concept: the spelling most papers use, all aliases, the first definition and category there is."""
-    spellings = Counter(concept.name for concept in said)
-    return Concept(
-        name=min(spellings, key=lambda name: (-spellings[name], name)),
-        aliases=tuple(sorted({alias for concept in said for alias in concept.aliases})),
-        definition=next((concept.definition for concept in said if concept.definition), ""),
-        category=next((concept.category for concept in said if concept.category), ""),
-    )
+    @cached_property
+    def chunks(self) -> dict[str, Chunk]:
+        return {chunk.address: chunk for each in self._told.values() for chunk in each.chunks}
 
+    @cached_property
+    def spellings(self) -> list[Spelling]:
+        papers: dict[tuple[str, str, str], list[bool]] = defaultdict(list)
+        for paper, row in self._named:
+            papers[row.concept, row.key, row.spelling].append(paper == CURATED and row.stated)
+        return [Spelling(*names, len(told), any(told)) for names, told in papers.items()]
 
-def _order(triple: Triple) -> tuple[str, ...]:
-    return (_key(triple.subject), triple.predicate, _key(triple.object), triple.address, triple.evidence)
+    @cached_property
+    def meant(self) -> dict[str, str]:
+        return meanings({row.key for row in self.named}, self.spellings)
 
+    @cached_property
+    def spots(self) -> list[Spot]:
+        """The most relevant mention of each concept in each chunk of the graph, in each role."""
+        best: dict[tuple[str, str, str], Spot] = {}
+        for _, mention in self.mentions:
+            spot = self._spot(mention)
+            place = (spot.key, spot.address, spot.role)
+            if spot.address in self.chunks:
+                best[place] = max(spot, best.get(place, spot), key=lambda spot: (spot.relevance, spot.count))
+        return list(best.values())
 
-def _key(name: str) -> str:
-    return " ".join(name.casefold().split())
+    def _spot(self, mention: Mention) -> Spot:
+        key = self.meant[said.key(mention.concept)]
+        return Spot(key, mention.address, mention.count, mention.relevance, mention.role)
+
+    def statements(self, predicates: Collection[Predicate]) -> Iterable[tuple[str, Triple, str]]:
+        """Every triple between the concepts that its ends mean; none of a concept with itself."""
+        for triple in self.triples:
+            subject, target = self.meant[said.key(triple.subject)], self.meant[said.key(triple.object)]
+            if subject != target and triple.predicate in predicates:
+                yield subject, triple, target
+
+    @cached_property
+    def rows(self) -> dict[str, ConceptRow]:
+        return {key: self._row(key) for key in {self.meant[row.concept] for row in self.named}}
+
+    def _row(self, key: str) -> ConceptRow:
+        spoken = [(p, m) for p, m in self.mentions if self.meant[said.key(m.concept)] == key]
+        return ConceptRow(
+            key,
+            self._concept(key),
+            papers=len({paper for paper, row in self._named if self.meant[row.concept] == key} - {CURATED}),
+            chunks=len({(paper, mention.address) for paper, mention in spoken if paper != CURATED}),
+            weight=said.weight(sum(said.units(mention.relevance) for _, mention in spoken)),
+            curated=any(s.curated for s in self.spellings if s.concept == s.key == key),
+        )
+
+    def _concept(self, key: str) -> Concept:
+        curated_first = sorted(self._named, key=lambda named: (named[0] != CURATED, named[0], named[1].concept))
+        told = [row for _, row in curated_first if self.meant[row.concept] == key]
+        own = [spelling for spelling in self.spellings if spelling.concept == spelling.key == key]
+        defined = next((row for row in told if row.definition), None)
+        return Concept(
+            name=best_spelling(own),
+            aliases=tuple(sorted({row.spelling for row in told if row.key not in {row.concept, key}})),
+            definition=defined.definition if defined else "",
+            category=next((row.category for row in told if row.category), ""),
+            defined_at=defined.defined_at if defined else "",
+        )

@@ -128,6 +128,6 @@ def _remarks(library: Library, made: Made) -> list[Remark]:
     remarks = []
     if made.read < made.papers:
         remarks.append(Remark("papers that were read for questions, drawn by chance", made.read))
-    if library.stores.graph.count():
-        remarks.append(Remark("concepts of the graph, which takes no part", library.stores.graph.count()))
+    if library.stores.graph.size().concepts:
+        remarks.append(Remark("concepts of the graph, which takes no part", library.stores.graph.size().concepts))
     return remarks

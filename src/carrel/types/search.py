@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from carrel.types.papers import Chunk, ChunkKind
+    from carrel.types.paths import ConceptPath, Named
 
 
 class Mode(StrEnum):
@@ -127,6 +128,8 @@ class Passage:
     """Addresses of the passages that say the same and are not shown for that."""
     others: tuple[Passage, ...] = ()
     """By paper: what else was found of this one, best first."""
+    path: ConceptPath | None = None
+    """How the graph leads here; None where it does not."""
 
     def as_dict(self) -> dict[str, Any]:
         chunk = self.chunk
@@ -146,6 +149,7 @@ class Passage:
             "signals": dict(self.signals),
             "probability": self.probability,
             "duplicates": list(self.duplicates),
+            "path": self.path.as_dict() if self.path else None,
         }
 
     def paper_as_dict(self) -> dict[str, Any]:
@@ -203,6 +207,10 @@ class SearchResult:
     """What could be found at all."""
     understood: tuple[Step, ...] = ()
     """What was recognised in the query."""
+    concepts: tuple[Named, ...] = ()
+    """What the query names of the graph."""
+    no_concepts: str = ""
+    """Why the graph had nothing to say, where it was to be asked and did not fail."""
     by_paper: bool = False
     """Whether each passage stands for its paper, with the `others` that were found of it."""
     next_cursor: str | None = None
@@ -224,6 +232,8 @@ class SearchResult:
             "matched": self.matched,
             "filters": self.where.as_dict(),
             "understood": [step.as_dict() for step in self.understood],
+            "concepts": [named.as_dict() for named in self.concepts],
+            "no_concepts": self.no_concepts or None,
             "by_paper": self.by_paper,
             "next_cursor": self.next_cursor,
             "timings": dict(self.timings),

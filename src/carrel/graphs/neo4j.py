@@ -1,0 +1,209 @@
+"""The graph in Neo4j, by its official driver."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager, suppress
+from functools import partial
+from threading import RLock
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+import neo4j
+from neo4j.exceptions import AuthError, ConstraintError, DriverError, Neo4jError
+
+from carrel.errors import StoreUnavailable
+from carrel.graphs import ALL_RELATIONS, CURATED, cypher, said
+from carrel.graphs import cypher_reading as reading
+from carrel.graphs.cypher_writing import Writer
+from carrel.graphs.describing import near_first, pieces
+from carrel.graphs.spots import best, spot
+from carrel.types import EVERYTHING, ConceptRow, GraphSize, Spot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from carrel.graphs.cypher_reading import Asking
+    from carrel.graphs.sessions import Row
+    from carrel.types import Contribution, Filter, Predicate, Relation, Triple
+
+Told = TypeVar("Told")
+_PATIENCE = 10.0
+"""Seconds that a server may take to answer the first time, and that a failed write is tried again."""
+
+
+_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)
+
+
+class Neo4jGraph:
+    """`neo4j://user@host:7687/database`, or `bolt://…`; the nodes of each library bear its name."""
+
+    def __init__(self, kind: str, argument: str, *, namespace: str, password: str = "") -> None:
+        self._address = f"{kind}:{argument}"
+        self._namespace = namespace
+        self._password = password
+        self._opened: neo4j.Driver | None = None
+        self._lock = RLock()
+
+    def put(self, contributions: Sequence[Contribution]) -> None:
+        latest = {contribution.paper_id: contribution for contribution in contributions}
+        if latest:
+            self._write(lambda ask: Writer(ask).replace(list(latest), list(latest.values())))
+
+    def delete(self, paper_ids: Collection[str]) -> None:
+        if gone := self.papers() & set(paper_ids):
+            self._write(lambda ask: Writer(ask).replace(sorted(gone), []))
+
+    def papers(self) -> set[str]:
+        return {paper for (paper,) in self._read(lambda ask: ask(cypher.PAPERS))}
+
+    def resolve(self, names: Collection[str]) -> dict[str, str]:
+        keys = {name: said.key(name) for name in names}
+        found: dict[str, str] = dict(self._read(lambda ask: ask(cypher.RESOLVE, keys=sorted({*keys.values()}))))
+        return {name: found[key] for name, key in keys.items() if key in found}
+
+    def near(self, name: str, *, edits: int, limit: int) -> list[str]:
+        asked = said.key(name)
+        bounds = {"shortest": len(asked) - edits, "longest": len(asked) + edits}
+        wanted = {piece for _, piece in pieces(asked, edits)} or {""}
+        queries = [(query, piece) for query in (cypher.ALL_NAMES, cypher.ALL_ALIASES) for piece in wanted]
+        rows = self._read(lambda ask: [row for query, piece in queries for row in ask(query, text=piece, **bounds)])
+        return near_first(rows, asked, edits=edits, limit=limit)
+
+    def concepts(self, keys: Collection[str]) -> dict[str, ConceptRow]:
+        bounded = {key: said.bounded(key) for key in keys}
+        rows = self._read(lambda ask: reading.concepts(ask, bounded.values()))
+        return {key: rows[own] for key, own in bounded.items() if own in rows}
+
+    def find(self, text: str, *, limit: int) -> list[ConceptRow]:
+        return self._read(lambda ask: reading.find(ask, said.key(text), limit))
+
+    def relations(self, keys: Collection[str], *, predicates: Collection[Predicate] = ALL_RELATIONS) -> list[Relation]:
+        asked = {said.bounded(key) for key in keys}
+        kinds = "|".join(sorted(predicates))
+        return self._read(lambda ask: reading.relations(ask, asked, kinds)) if kinds else []
+
+    def triples(self, keys: Collection[str], *, predicates: Collection[Predicate] = ALL_RELATIONS) -> list[Triple]:
+        kinds = "|".join(sorted(predicates))
+        return self._read(lambda ask: reading.triples(ask, map(said.bounded, keys), kinds)) if kinds else []
+
+    def spots(self, keys: Collection[str], *, limit: int, where: Filter = EVERYTHING) -> list[Spot]:
+        return self._read(lambda ask: reading.spots(ask, map(said.bounded, keys), limit, where))
+
+    def spoken(self, addresses: Collection[str]) -> list[Spot]:
+        rows = self._read(lambda ask: ask(cypher.SPOKEN, addresses=sorted(set(addresses))))
+        spots = best(map(spot, rows))
+        return sorted(spots, key=lambda found: (found.address, -found.relevance, found.key, found.role))
+
+    def citations(self, paper_ids: Collection[str] | None = None) -> set[tuple[str, str]]:
+        if paper_ids is None:
+            rows = self._read(lambda ask: ask(cypher.CITATIONS))
+        else:
+            rows = self._read(lambda ask: ask(cypher.CITATIONS_OF, papers=sorted(set(paper_ids))))
+        return {(citing, cited) for citing, cited in rows}
+
+    def size(self) -> GraphSize:
+        def size(ask: Asking) -> GraphSize:
+            concepts = ask(cypher.CONCEPT_COUNT)[0]
+            return GraphSize(*map(int, (*concepts, *(ask(cypher.SIZE, curated=CURATED) or [(0, 0, 0, 0)])[0])))
+
+        return self._read(size)
+
+    def clear(self) -> None:
+        """In many steps: the memory of a server bounds what one of them may forget."""
+        for label in cypher.LABELS:
+            some = partial(_forget_some, label)
+            while self._write(some):
+                pass
+
+    def close(self) -> None:
+        with self._lock:
+            if self._opened:
+                self._opened.close()
+            self._opened = None
+
+    def index_texts(self, driver: neo4j.Driver, database: str | None) -> None:
+        """For people that look around in the graph by themselves. A server with other words for it overrides this."""
+        for statement in cypher.FULL_TEXT:
+            driver.execute_query(statement, database_=database)
+
+    def _read(self, work: Callable[[Asking], Told]) -> Told:
+        with self._reporting(), self._driver().session(database=self._database) as session:
+            return session.execute_read(lambda transaction: work(_Transaction(transaction, self._namespace)))
+
+    def _write(self, work: Callable[[Asking], Told]) -> Told:
+        with self._reporting():
+            for pause in _PAUSES:
+                # Where nothing is locked two may make the same node, and the later is refused: it begins anew.
+                with suppress(ConstraintError):
+                    return self._write_once(work)
+                time.sleep(pause)
+            return self._write_once(work)
+
+    def _write_once(self, work: Callable[[Asking], Told]) -> Told:
+        with self._driver().session(database=self._database) as session:
+            return session.execute_write(lambda transaction: work(_Transaction(transaction, self._namespace)))
+
+    @property
+    def _database(self) -> str | None:
+        return urlsplit(self._address).path.strip("/") or None
+
+    def _driver(self) -> neo4j.Driver:
+        with self._lock:
+            if self._opened is None:
+                self._opened = self._connect()
+            return self._opened
+
+    def _connect(self) -> neo4j.Driver:
+        parts = urlsplit(self._address)
+        host = parts.netloc.rpartition("@")[2]
+        driver = neo4j.GraphDatabase.driver(
+            f"{parts.scheme}://{host}",
+            auth=(parts.username or "neo4j", self._password),
+            connection_timeout=_PATIENCE,
+            max_transaction_retry_time=_PATIENCE,
+            notifications_min_severity="OFF",
+        )
+        try:
+            for statement in cypher.CONSTRAINTS:
+                driver.execute_query(statement, database_=self._database)
+            self.index_texts(driver, self._database)
+        except BaseException:
+            driver.close()
+            raise
+        return driver
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        try:
+            yield
+        except (DriverError, Neo4jError) as error:
+            reason = (getattr(error, "message", None) or str(error)).strip().splitlines()[0]
+            raise StoreUnavailable(
+                f"cannot use the graph on {self._address!r}: {reason}",
+                hint="Set graph_password, or CARREL_GRAPH_PASSWORD, to that user's password."
+                if isinstance(error, AuthError)
+                else "See that the server runs and the setting graph names it; or set graph = 'sqlite'.",
+            ) from error
+
+
+class _Transaction:
+    def __init__(self, transaction: neo4j.ManagedTransaction, library: str) -> None:
+        self._transaction = transaction
+        self._library = library
+
+    def __call__(self, query: str, **values: object) -> list[Row]:
+        result = self._transaction.run(query, library=self._library, **{k: _clean(v) for k, v in values.items()})
+        return [tuple(record.values()) for record in result]
+
+
+def _forget_some(label: str, ask: Asking) -> int:
+    return int(ask(cypher.clear(label))[0][0])
+
+
+def _clean(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, str):
+        return said.text(value)
+    if isinstance(value, dict):
+        return {key: _clean(inner) for key, inner in value.items()}
+    return [_clean(inner) for inner in value] if isinstance(value, list) else value

@@ -1,0 +1,185 @@
+"""The graph by SQL that SQLite and PostgreSQL both understand."""
+
+from __future__ import annotations
+
+from itertools import chain, product, starmap
+from typing import TYPE_CHECKING
+
+from carrel.graphs import ALL_RELATIONS, CURATED, said
+from carrel.graphs.describing import concept_rows, near_first, pieces, statements
+from carrel.graphs.meaning import Spelling
+from carrel.graphs.sessions import batches, gather, marks
+from carrel.graphs.spots import best, first, spot
+from carrel.graphs.sql_spots import Spots
+from carrel.graphs.sql_writing import replace
+from carrel.graphs.tables import CONTRIBUTED, DERIVED
+from carrel.types import EVERYTHING, GraphSize, Predicate, Relation
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from carrel.graphs.sessions import Database, Row, Session
+    from carrel.types import ConceptRow, Contribution, Filter, Spot, Triple
+
+_MEAN = "SELECT key, meant FROM same WHERE meant IN ({marks})"
+_NEAR = """SELECT DISTINCT spellings.key, same.meant FROM spellings JOIN same ON same.key = spellings.concept
+    WHERE length(spellings.key) BETWEEN ? AND ?"""
+_HAS_PIECE = "replace(substr(spellings.key, {start}, {length}), ?, '') <> substr(spellings.key, {start}, {length})"
+_FIND = """SELECT same.meant FROM spellings JOIN same ON same.key = spellings.concept
+    JOIN concepts ON concepts.key = same.meant WHERE replace(spellings.key, ?, '') <> spellings.key GROUP BY same.meant, concepts.units
+    ORDER BY min(CASE WHEN spellings.key = ? THEN 0 ELSE 1 END), concepts.units DESC, same.meant LIMIT ?"""
+_FIND_ALL = "SELECT key FROM concepts ORDER BY units DESC, key LIMIT ?"
+_RELATIONS = """SELECT subject, predicate, object, max(confidence), count(*) FROM triples
+    WHERE {end} = ? AND subject <> object GROUP BY {end}, predicate, {other}"""
+_TRIPLES = """SELECT subject, predicate, object, confidence, address, evidence, starts, ends FROM triples
+    WHERE subject IN ({subjects}) AND object IN ({objects})"""
+_SPOKEN = """SELECT concept, mentions.address, count, relevance, role FROM mentions
+    JOIN chunks ON chunks.address = mentions.address WHERE mentions.address IN ({marks})"""
+_CITES = """SELECT cites.paper_id, papers.paper_id FROM cites JOIN papers ON papers.{known_by} = cites.{known_by}
+    WHERE cites.{known_by} <> '' AND {unless} AND cites.paper_id <> papers.paper_id"""
+_CITATIONS = (
+    _CITES.format(known_by="doi", unless="1 = 1"),
+    _CITES.format(known_by="title", unless="(cites.doi = '' OR papers.doi = '')"),
+)
+_TOTALS = "SELECT key, papers, chunks, units FROM concepts WHERE key IN ({marks})"
+_SPELLINGS = "SELECT concept, key, spelling, papers, curated FROM spellings WHERE concept IN ({marks})"
+_TOLD = "SELECT paper_id, concept, definition, defined_at, category FROM names WHERE"
+_CURATED = f"{_TOLD} concept IN ({{marks}}) AND paper_id = ?"
+_FIRST = f"{_TOLD} concept = ? AND {{column}} <> '' ORDER BY paper_id LIMIT 1"
+_SIZE = """SELECT (SELECT count(*) FROM concepts), coalesce(sum(mentions), 0), coalesce(sum(triples), 0),
+    coalesce(sum(chunks), 0), count(CASE WHEN paper_id <> ? THEN 1 END) FROM papers"""
+
+
+class SqlGraph:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, contributions: Sequence[Contribution]) -> None:
+        latest = {contribution.paper_id: contribution for contribution in contributions}
+        if latest:
+            with self._database.writing() as session:
+                replace(session, list(latest), list(latest.values()))
+
+    def delete(self, paper_ids: Collection[str]) -> None:
+        # Nothing is locked, nor made, where there is nothing to take out.
+        if gone := self.papers() & set(paper_ids):
+            with self._database.writing() as session:
+                replace(session, sorted(gone), [])
+
+    def papers(self) -> set[str]:
+        with self._database.reading() as session:
+            return {paper for (paper,) in session.rows("SELECT paper_id FROM papers")}
+
+    def resolve(self, names: Collection[str]) -> dict[str, str]:
+        keys = {name: said.key(name) for name in names}
+        with self._database.reading() as session:
+            found: dict[str, str] = dict(
+                gather(session, "SELECT key, meant FROM same WHERE key IN ({marks})", keys.values())
+            )
+        return {name: found[key] for name, key in keys.items() if key in found}
+
+    def near(self, name: str, *, edits: int, limit: int) -> list[str]:
+        asked = said.key(name)
+        with self._database.reading() as session:
+            candidates = _sharing_a_piece(session, asked, edits)
+        return near_first(candidates, asked, edits=edits, limit=limit)
+
+    def concepts(self, keys: Collection[str]) -> dict[str, ConceptRow]:
+        bounded = {key: said.bounded(key) for key in keys}
+        with self._database.reading() as session:
+            rows = _concepts(session, bounded.values())
+        return {key: rows[own] for key, own in bounded.items() if own in rows}
+
+    def find(self, text: str, *, limit: int) -> list[ConceptRow]:
+        asked = said.key(text)
+        with self._database.reading() as session:
+            found = session.rows(_FIND, [asked, asked, limit]) if asked else session.rows(_FIND_ALL, [limit])
+            keys = [key for (key,) in found]
+            rows = _concepts(session, keys)
+        return [rows[key] for key in keys]
+
+    def relations(self, keys: Collection[str], *, predicates: Collection[Predicate] = ALL_RELATIONS) -> list[Relation]:
+        asked = {said.bounded(key) for key in keys}
+        keys_alone = [(key,) for key in sorted(asked)]
+        with self._database.reading() as session:
+            out = session.each(_RELATIONS.format(end="subject", other="object"), keys_alone)
+            back = session.each(_RELATIONS.format(end="object", other="subject"), keys_alone)
+        rows = [*chain(*out), *(row for row in chain(*back) if row[0] not in asked)]
+        return sorted(Relation(row[0], Predicate(row[1]), *row[2:]) for row in rows if row[1] in predicates)
+
+    def triples(self, keys: Collection[str], *, predicates: Collection[Predicate] = ALL_RELATIONS) -> list[Triple]:
+        with self._database.reading() as session:
+            rows = [row for row in _statements(session, map(said.bounded, keys)) if row[1] in predicates]
+            named = _concepts(session, {end for row in rows for end in (row[0], row[2])})
+        return statements(rows, named)
+
+    def spots(self, keys: Collection[str], *, limit: int, where: Filter = EVERYTHING) -> list[Spot]:
+        with self._database.reading() as session:
+            return first(Spots(session, where).fetch, map(said.bounded, keys), limit)
+
+    def spoken(self, addresses: Collection[str]) -> list[Spot]:
+        with self._database.reading() as session:
+            spots = best(map(spot, gather(session, _SPOKEN, addresses)))
+        return sorted(spots, key=lambda found: (found.address, -found.relevance, found.key, found.role))
+
+    def citations(self, paper_ids: Collection[str] | None = None) -> set[tuple[str, str]]:
+        found: set[tuple[str, str]] = set()
+        with self._database.reading() as session:
+            for sql in _CITATIONS:
+                if paper_ids is None:
+                    found.update((citing, cited) for citing, cited in session.rows(sql))
+                    continue
+                for end in ("cites", "papers"):
+                    rows = gather(session, f"{sql} AND {end}.paper_id IN ({{marks}})", paper_ids)
+                    found.update((citing, cited) for citing, cited in rows)
+        return found
+
+    def size(self) -> GraphSize:
+        with self._database.reading() as session:
+            return GraphSize(*map(int, session.rows(_SIZE, [CURATED])[0]))
+
+    def clear(self) -> None:
+        if self.papers():
+            with self._database.writing() as session:
+                for table in (*CONTRIBUTED, *DERIVED):
+                    session.write(f"DELETE FROM {table}", [()])
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def _meaning(session: Session, keys: Iterable[str]) -> dict[str, str]:
+    """What is said of these concepts is said under these keys; and which concept each of them means."""
+    return dict(gather(session, _MEAN, keys))
+
+
+def _sharing_a_piece(session: Session, asked: str, edits: int) -> list[Row]:
+    """Keys that may be so near, and what they mean."""
+    bounds, wanted = [len(asked) - edits, len(asked) + edits], pieces(asked, edits)
+    # No edit moves a piece by more than a letter.
+    has_pieces = [
+        _HAS_PIECE.format(start=max(1, place + 1 - edits), length=len(piece) + 2 * edits) for place, piece in wanted
+    ]
+    among = f" AND ({' OR '.join(has_pieces)})" if wanted else ""
+    return session.rows(_NEAR + among, [*bounds, *(piece for _, piece in wanted)])
+
+
+def _statements(session: Session, keys: Iterable[str]) -> Iterator[Row]:
+    some = list(batches(keys))
+    for subjects, objects in product(some, some):
+        sql = _TRIPLES.format(subjects=marks(subjects), objects=marks(objects))
+        yield from session.rows(sql, [*subjects, *objects])
+
+
+def _concepts(session: Session, keys: Iterable[str]) -> dict[str, ConceptRow]:
+    totals = {
+        key: (int(papers), int(chunks), said.weight(int(units)))
+        for key, papers, chunks, units in gather(session, _TOTALS, keys)
+    }
+    meaning = _meaning(session, totals)
+    spellings = starmap(Spelling, gather(session, _SPELLINGS, meaning))
+    told = [*gather(session, _CURATED, meaning, CURATED)]
+    for column in ("definition", "category"):
+        firsts = session.each(_FIRST.format(column=column), [(concept,) for concept in meaning])
+        told += [row for rows in firsts for row in rows]
+    return concept_rows(totals, meaning, spellings, told)

