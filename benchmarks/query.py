@@ -31,6 +31,7 @@ from carrel import Library, health, sentences
 from carrel.catalogs import Entry
 from carrel.embedders.cache import EmbeddingCache
 from carrel.embedders.granite import Granite
+from carrel.ingest import graphing
 from carrel.ingest.indexing import embed
 from carrel.types import Author, Chunk, ChunkKind, Document, Part, Reference
 
@@ -130,6 +131,7 @@ def library_of(shelf: Shelf, folder: Path) -> Library:
             flat = [row for _, rows in batch for row in rows]
             stores.vectors.put([shelf.chunks[row] for row in flat], shelf.vectors[flat])
             stores.keywords.put([shelf.chunks[row] for row in flat])
+            graphing.write([paper_id for paper_id, _ in batch], [shelf.chunks[row] for row in flat], stores)
         stores.catalog.activate(list(by_paper))
     return library
 

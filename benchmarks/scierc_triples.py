@@ -14,7 +14,7 @@ at least half of its words. A concept's aliases count as its name, as in the gra
 Carrel's triples are those at its default confidence. *Marked terms*: the same, told which terms people marked, and only
 between these. *Co-occurrence*: every two terms of a sentence, the one named first being the object of USES, as is most
 frequent. *Adjacent*: the same of neighbouring noun phrases. For the single predicates the baselines say that predicate
-of all their pairs. The patterns and their confidence were tuned on the train split only.
+of all their pairs. What is believed of a sentence was learned from the train split (`benchmarks.fit_triples`).
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def _extracted(abstract: Abstract, known: Mapping[str, str]) -> Iterator[Found]:
     chunk = _chunk(abstract.text)
     cues = {(span.start, said.subject, said.predicate, said.object): said.cue for span, said in stated_in(chunk, known)}
     for triple in extract(chunk, known):
-        wanted = _wanted(abstract, triple.start, triple.end, known)
+        wanted = marked_in(abstract, triple.start, triple.end, known)
         cue = cues[triple.start, triple.subject, triple.predicate, triple.object]
         yield Found(triple.evidence, Stated(triple.subject, triple.predicate, triple.object), wanted, cue)
 
@@ -194,7 +194,7 @@ def _extracted(abstract: Abstract, known: Mapping[str, str]) -> Iterator[Found]:
 def _paired(
     abstract: Abstract, sentence: Sentence, pairs: Iterable[tuple[str, str]], known: Mapping[str, str]
 ) -> Iterator[Found]:
-    wanted = _wanted(abstract, sentence.start, sentence.end, known)
+    wanted = marked_in(abstract, sentence.start, sentence.end, known)
     for first, second in pairs:
         yield Found(abstract.text[sentence.start : sentence.end], Stated(second, Predicate.USES, first), wanted)
 
@@ -205,7 +205,7 @@ def _phrases(abstract: Abstract) -> Iterator[tuple[Sentence, list[str]]]:
         yield sentence, [text[span.start : span.end] for span in noun_phrases(text)]
 
 
-def _wanted(abstract: Abstract, start: int, end: int, known: Mapping[str, str]) -> list[Stated]:
+def marked_in(abstract: Abstract, start: int, end: int, known: Mapping[str, str]) -> list[Stated]:
     """What people marked in the sentences that a piece of the text lies in; aliases as the concept's name."""
     return [
         Stated(_named(one.subject, known), one.predicate, _named(one.object, known))

@@ -23,9 +23,9 @@ PASSWORD = "not-a-secret"  # noqa: S105
 _PATIENCE = 90.0
 _FULL_TEXT = (
     "CREATE PROPERTY Concept.name IF NOT EXISTS STRING",
-    "CREATE PROPERTY Concept.aliases IF NOT EXISTS STRING",
+    "CREATE PROPERTY Concept.aliases IF NOT EXISTS LIST OF STRING",
     "CREATE PROPERTY Concept.description IF NOT EXISTS STRING",
-    "CREATE INDEX conceptNameIndex IF NOT EXISTS ON Concept (name, aliases, description) FULL_TEXT",
+    "CREATE INDEX conceptNameIndex IF NOT EXISTS ON Concept (name, aliases BY ITEM, description) FULL_TEXT",
     "CREATE PROPERTY Chunk.preview IF NOT EXISTS STRING",
     "CREATE INDEX chunkPreviewIndex IF NOT EXISTS ON Chunk (preview) FULL_TEXT",
 )

@@ -194,7 +194,7 @@ def test_without_weight_the_graph_has_no_say(library: Library) -> None:
     with Library.open(
         library.layout.root.parent,
         embedder=HashedWords(),
-        overrides={"search.weight_bridge": 0, "search.weight_graph": 0},
+        overrides={"search.weight_bridge": 0},
     ) as plain:
         result = plain.search(QUESTION, limit=3)
         assert "graph" not in result.counts
@@ -221,20 +221,30 @@ def test_an_empty_graph_is_told_of(library: Library) -> None:
     assert result.no_concepts == "the graph of concepts is empty; 'carrel index build' builds it"
 
 
-def test_a_graph_that_fails_between_the_arm_and_the_bridges_is_a_degradation(
-    library: Library, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(StoreUnavailable("the graph is gone"), "the graph is gone"), (KeyError("sleep"), "KeyError: 'sleep'")],
+    ids=["ours", "anybody's"],
+)
+def test_a_graph_that_fails_is_a_degradation(
+    library: Library, monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
 ) -> None:
-    spoken = library.stores.graph.spoken
-    asked: list[int] = []
-
-    def breaking(addresses: Any) -> Any:
-        asked.append(len(addresses))
-        if len(asked) > 1:
-            raise StoreUnavailable("the graph is gone")
-        return spoken(addresses)
+    def breaking(_: Any) -> Any:
+        raise error
 
     monkeypatch.setattr(library.stores.graph, "spoken", breaking)
     result = library.search(QUESTION, limit=3)
-    assert [(part.arm, part.reason) for part in result.degraded] == [("graph", "the graph is gone")]
+    assert [(part.arm, part.reason) for part in result.degraded] == [("graph", reason)]
     assert result.strategy == Strategy.DEGRADED
     assert result.passages[0].chunk.paper_id == "journal"
+
+
+@pytest.mark.parametrize("reranker", ["fused", "none"])
+def test_asked_alone_the_graph_orders_by_evidence_whatever_its_weight_beside_others(
+    library: Library, reranker: str
+) -> None:
+    overrides = {"reranker": reranker, "search.shortlist": 1, "search.limit": 1}
+    with Library.open(library.layout.root.parent, embedder=HashedWords(), overrides=overrides) as opened:
+        result = opened.search("Journal of Rest", mode="graph")
+    assert [one.chunk.paper_id for one in result.passages] == ["journal"]
+    assert result.passages[0].fused.score > 0

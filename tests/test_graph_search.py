@@ -66,8 +66,8 @@ def found(graph: GraphStore, query: str, *, hops: int = 2, limit: int = 100, whe
     return [hit.address for hit in Concepts(graph, hops=hops).hits(query, limit, where)]
 
 
-def scores(graph: GraphStore, query: str, **options: int) -> dict[str, float]:
-    return {hit.address: hit.score for hit in Concepts(graph, **options).hits(query, 100, EVERYTHING)}
+def scores(graph: GraphStore, query: str, hops: int = 2) -> dict[str, float]:
+    return {hit.address: hit.score for hit in Concepts(graph, hops=hops).hits(query, 100, EVERYTHING)}
 
 
 @pytest.fixture(scope="module")

@@ -88,7 +88,7 @@ def test_a_store_that_is_killed_in_the_middle_of_use_is_named_and_the_others_ans
 ) -> None:
     arm, kill, error, reason = KILLED[name]
     before = library.search(QUESTION)
-    assert (before.degraded, set(before.counts)) == ((), {"vector", "keyword", "graph"})
+    assert (before.degraded, set(before.counts)) == ((), {"vector", "keyword"})
     # Of a small graph, SQLite would go on to remember every page.
     library.stores.graph.close()
     kill(library.layout.cache)
@@ -200,7 +200,7 @@ def reopened(library: Library, embedder: HashedWords, **overrides: object) -> Li
 
 def test_every_stage_has_its_time(library: Library) -> None:
     timings = library.search(QUESTION).timings
-    arms = {"vector", "keyword", "graph"}
+    arms = {"vector", "keyword"}
     stages = {"understanding", "fusion", "feedback", "catalog", "rerank", "bridges", "arrange", "total"}
     assert arms | stages == set(timings)
     assert all(0 < timings[arm] <= timings["total"] for arm in arms)

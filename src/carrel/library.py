@@ -27,7 +27,7 @@ from carrel.errors import CarrelError, InvalidInput, PaperNotFound
 from carrel.ingest import adding, indexing
 from carrel.reading import chunks, figures, naming, papers
 from carrel.references import jsonl
-from carrel.search.arranging import PASSAGES, Shape
+from carrel.search.arranging import Shape
 from carrel.selecting import narrowed
 from carrel.stores import fits
 from carrel.telemetry import log
@@ -157,7 +157,8 @@ class Library(Conceptual):
                 searching.check_query(query)
                 return SearchResult(query, Mode(mode), searching.strategy_of(Mode(mode)), ())
             where = allowed
-        result = self._search(query, Mode(mode), limit, where, among, shape)
+        parts = self._pipeline(Mode(mode), among)
+        result = searching.search(query, mode=Mode(mode), limit=limit, where=where, pipeline=parts, shape=shape)
         self._remember(secrets.token_hex(16), result)
         return result
 
@@ -181,17 +182,20 @@ class Library(Conceptual):
         """By address: what stands before and after each of these chunks in its section."""
         return chunks.around(shown, self.stores.catalog)
 
-    def ask(self, question: str, *, top_k: int | None = None, where: Filter = EVERYTHING) -> Answer:
+    def ask(self, question: str, *, top_k: int | None = None, where: Filter = EVERYTHING, graph: bool = True) -> Answer:
         """An answer in which every statement is proved, or the word that the library does not have one."""
-        return answering.collect(self.stream(question, top_k=top_k, where=where))
+        return answering.collect(self.stream(question, top_k=top_k, where=where, graph=graph))
 
-    def stream(self, question: str, *, top_k: int | None = None, where: Filter = EVERYTHING) -> Iterator[Event]:
+    def stream(
+        self, question: str, *, top_k: int | None = None, where: Filter = EVERYTHING, graph: bool = True
+    ) -> Iterator[Event]:
         """The same answer as it grows; the last event carries the whole."""
         options = self.settings.answer
         wanted = options.top_k if top_k is None else top_k
         if wanted < 1:
             raise InvalidInput(f"top_k must be a positive integer, got {wanted}")
-        result = self._search(question, Mode.HYBRID, wanted, where, None, PASSAGES)
+        parts = self._pipeline(Mode.HYBRID, graph=graph)
+        result = searching.search(question, mode=Mode.HYBRID, limit=wanted, where=where, pipeline=parts)
         events = answering.answer(
             question,
             result=result,
@@ -372,12 +376,6 @@ class Library(Conceptual):
     def index_state(self) -> health.IndexState:
         """Whether the index is built, being built, ready or stale, told from its marks alone."""
         return health.state_of(self.stores, self.layout)
-
-    def _search(
-        self, query: str, mode: Mode, limit: int | None, where: Filter, among: Collection[str] | None, shape: Shape
-    ) -> SearchResult:
-        parts = self._pipeline(mode, among)
-        return searching.search(query, mode=mode, limit=limit, where=where, pipeline=parts, shape=shape)
 
     def _remember(self, query_id: str, result: SearchResult, answer: Answer | None = None) -> None:
         """Keep the query's figures. History is a courtesy: failing to write it does not fail the query."""

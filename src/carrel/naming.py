@@ -11,6 +11,7 @@ from carrel.words import american
 _REMEMBERED = 131_072
 _NO_NAME = "\ufffd"
 """The key of names without a single printable character: a database would refuse the characters themselves."""
+_PLAIN = re.compile(r"[a-z0-9]+(?: [a-z0-9]+)*")
 _COMMAND = re.compile(r"\\(?:math[a-z]+|text[a-z]*|emph|operatorname)\b")
 _MARKUP = re.compile(r"[$\\{}`\"“”„«»]")
 _OPENS_A_STAR = re.compile(r"(?<!\w)\*+(?=\w)")
@@ -89,6 +90,9 @@ def _printable(name: str) -> str:
 
 
 def _once(text: str) -> str:
+    if _PLAIN.fullmatch(text):
+        # Most names, and every key but a few: there is nothing to be taken away but an article.
+        return _respelt(_ARTICLE.sub("", text) if text[:1] in {"a", "t"} else text)
     plain = " ".join(unicodedata.normalize("NFKC", text.casefold()).split())
     bare = _POSSESSIVE.sub("", _MARKUP.sub("", _COMMAND.sub("", text)))
     if _OPENS_A_STAR.search(bare):

@@ -233,7 +233,7 @@ class Parts:
     def _meaning(self) -> Meaning:
         return Meaning(self.embedder, self.stores.vectors)
 
-    def _pipeline(self, mode: Mode, among: Collection[str] | None = None) -> Pipeline:
+    def _pipeline(self, mode: Mode, among: Collection[str] | None = None, *, graph: bool = True) -> Pipeline:
         """What a search of this mode is made of; `among` are the addresses of the only chunks it may find."""
         stores = self.stores
         asked = {
@@ -241,9 +241,10 @@ class Parts:
             "keyword": arms.keyword_arm(stores.keywords),
         }
         options = self.settings.search
-        concepts = Concepts(stores.graph, hops=options.graph_hops)
-        has_a_say = mode == Mode.HYBRID and bool(options.weight_graph or options.weight_bridge)
-        if mode == Mode.GRAPH or (has_a_say and not concepts.is_empty):
+        walked = mode == Mode.GRAPH or (mode == Mode.HYBRID and options.weight_graph > 0)
+        chunks = None if walked else stores.vectors.count
+        concepts = Concepts(stores.graph, hops=options.graph_hops, nearly=walked, chunks=chunks) if graph else None
+        if concepts and walked and (mode == Mode.GRAPH or not concepts.is_empty):
             asked["graph"] = arms.graph_arm(concepts)
         adapt = (lambda arm: arm) if among is None else partial(figures.among, among)
         narrow = partial(narrowed_by_fields, references=lambda: [row.reference for row in stores.catalog.papers()])

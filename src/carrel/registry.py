@@ -55,7 +55,7 @@ def names(seam: str) -> list[str]:
 def make(seam: str, name: str, **offered: object) -> Any:  # noqa: ANN401
     """The component behind a name, given those of the offered values that its constructor names.
 
-    A name may carry an `argument`: `ollama:nomic-embed-text`. What comes before it is its `kind`: `bolt://host` has one.
+    A name may carry an `argument`: `ollama:nomic-embed-text`; what comes before the colon is its `kind`.
     """
     kind, _, argument = name.partition(":")
     component = find(seam, kind)
@@ -92,7 +92,7 @@ def find(seam: str, name: str) -> Any:  # noqa: ANN401
         if error.name is None or module.startswith(error.name):
             raise
         # Carrel's own extras are called as the one file that needs them.
-        extra = module.rpartition(".")[2] if name in BUILT_IN[seam] else name
+        extra = module.rpartition(".")[2] if module.startswith("carrel.") else name
         raise MissingExtra(
             f"{name!r} needs an extra: pip install 'carrel[{extra}]'",
             hint=f"The module {error.name!r} is not installed.",

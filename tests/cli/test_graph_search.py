@@ -70,3 +70,12 @@ def test_an_empty_graph_says_what_builds_it(rest: Carrel) -> None:
 def test_a_filter_holds_for_what_the_graph_leads_to(rest: Carrel) -> None:
     found = rest("search", "Journal of Rest", "--mode", "graph", "--paper", "institute", "--json").json
     assert [one["address"] for one in found["results"]] == ["institute/abstract"]
+
+
+def test_an_answer_can_do_without_the_graph(rest: Carrel) -> None:
+    shutil.rmtree(Path(".carrel/cache/graph"))
+    Path(".carrel/cache/graph").mkdir()
+    Path(".carrel/cache/graph/graph.db").write_bytes(b"no database" * 1000)
+    question = "who publishes the Journal of Rest"
+    assert [one["arm"] for one in rest("ask", question, "--json").json["degraded"]] == ["graph"]
+    assert rest("ask", question, "--no-graph", "--json").json["degraded"] == []

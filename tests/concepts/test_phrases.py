@@ -58,6 +58,7 @@ def test_a_name_is_a_phrase_with_what_names_have_inside(text: str, expected: lis
         ("A $k$-d tree with $n$ leaves", ["$k$-d tree", "leaves"]),
         ("```\nint depth;\n```\nThe height", ["height"]),
         ("See Figure 3, Table 2 and [12, 13].", []),
+        ("In Table S1 and in tables 3 and 4, the sparse table has hash tables.", ["sparse table", "hash tables"]),
         ("As shown (Meyer and Moore, 1987), hashing helps.", ["hashing"]),
         ("Smith et al. used graphs.", ["graphs"]),
         ("See https://example.org/trees for trees.", ["trees"]),

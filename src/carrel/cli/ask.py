@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 @click.command("ask")
 @click.argument("question")
 @click.option("--top-k", type=click.IntRange(1, 20), metavar="N", help="Passages to draw on; the setting answer.top_k.")
+@click.option("--no-graph", is_flag=True, help="Do not follow the concepts that lead from one passage to another.")
 @filter_options
 @json_option
 @click.pass_context
@@ -23,17 +24,19 @@ def command(
     /,
     question: str,
     top_k: int | None,
+    no_graph: bool,  # noqa: FBT001
     as_json: bool,  # noqa: FBT001
     **filters: Any,  # noqa: ANN401
 ) -> None:
     """Answer a question, each statement with a quote that stands in its source."""
     state: State = context.obj
     with state.open() as library:
-        where = make_filter(**filters)
+        where, graph = make_filter(**filters), not no_graph
         if as_json:
-            print_json(library.ask(question, top_k=top_k, where=where).as_dict())
+            print_json(library.ask(question, top_k=top_k, where=where, graph=graph).as_dict())
         else:
-            print_answer(library.stream(question, top_k=top_k, where=where), library.settings.answer.threshold)
+            events = library.stream(question, top_k=top_k, where=where, graph=graph)
+            print_answer(events, library.settings.answer.threshold)
 
 
 def print_answer(events: Iterable[Event], threshold: float) -> None:

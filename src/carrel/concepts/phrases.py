@@ -21,7 +21,7 @@ _TOKEN = re.compile(
       |</?[A-Za-z][^<>\n]{0,200}>|!\[[^\]\n]{0,200}\]|\]\([^()\s]{0,300}\)|\[[\d,;\s–-]{1,40}\]|\\[a-zA-Z]+
       |\((?:e\.g\.,?\s|see\s|cf\.\s)?[A-Z][^()\d]{1,80}?,?\s(?:19|20)\d\d[a-z]?(?:[;,:][^()]{0,200})?\)
       |\b[A-Z][\w-]+(?:,?\s(?:and\s)?[A-Z][\w-]+){0,3}\s(?:\()?et\sal\b\.?
-      |\b\w{1,20}\((?!s\))[^()\n]{0,40}\))
+      |\b\w{1,20}\((?!s\))[^()\n]{0,40}\)|\b[Tt]ables?\s+(?:[A-Z]?\d[\w.]*|[IVX]{1,4}\b))
     |(?P<fixed>\b(?:state[\s-]of[\s-](?:the[\s-])?art|in\sspite\sof|with\s(?:respect|regard)\sto|as\swell\sas
       |in\sorder\s(?:to|that)|in\sterms\sof|in\saddition(?:\sto)?|for\s(?:example|instance)|of\scourse
       |in\s(?:particular|general|fact|contrast|practice)|at\s(?:least|most)|on\sthe\s(?:other|one)\shand

@@ -43,10 +43,12 @@ ALIASES = """UNWIND $keys AS key MATCH (c:Concept {library: $library, key: key})
     RETURN c.key, a.key, r.spelling, count(*), max(CASE WHEN r.paper_id = $curated THEN 1 ELSE 0 END)"""
 ALIAS_OF = """UNWIND $keys AS key MATCH (a:Concept {library: $library, key: key})-[r:ALIAS_OF]->(c:Concept)
     RETURN c.key, a.key, r.spelling, count(*), max(CASE WHEN r.paper_id = $curated THEN 1 ELSE 0 END)"""
-ALL_NAMES = """MATCH (c:Concept {library: $library})<-[:NAMES]-(:Document) WHERE c.key CONTAINS $text
+ALL_NAMES = """MATCH (c:Concept {library: $library})<-[:NAMES]-(:Document)
+    WHERE any(piece IN $pieces WHERE c.key CONTAINS piece)
         AND size(c.key) >= $shortest AND size(c.key) <= $longest
     RETURN DISTINCT c.key, c.means"""
-ALL_ALIASES = """MATCH (a:Concept {library: $library})-[:ALIAS_OF]->(c:Concept) WHERE a.key CONTAINS $text
+ALL_ALIASES = """MATCH (a:Concept {library: $library})-[:ALIAS_OF]->(c:Concept)
+    WHERE any(piece IN $pieces WHERE a.key CONTAINS piece)
         AND size(a.key) >= $shortest AND size(a.key) <= $longest
     RETURN DISTINCT a.key, c.means"""
 TOLD = """UNWIND $keys AS key MATCH (c:Concept {library: $library, key: key})<-[r:NAMES]-(d:Document)
@@ -130,7 +132,7 @@ FORGET = (
         DETACH DELETE n""",
     "UNWIND $papers AS paper MATCH (n:Chunk {library: $library, paper_id: paper}) SET n.paper_id = null",
 )
-PUT_DOCUMENTS = "UNWIND $rows AS row CREATE (d:Document {library: $library}) SET d += row"
+PUT_DOCUMENTS = "UNWIND $rows AS row CREATE (d:Document {library: $library, paper_id: row.paper_id}) SET d += row"
 PUT_ENTRIES = "UNWIND $rows AS row CREATE (e:Entry {library: $library}) SET e += row"
 PUT_CHUNKS = """UNWIND $rows AS row MATCH (d:Document {library: $library, paper_id: row.paper_id})
     MERGE (n:Chunk {library: $library, chunk_id: row.chunk_id}) SET n += row

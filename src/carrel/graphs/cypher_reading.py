@@ -28,8 +28,8 @@ class Asking(Protocol):
 
 
 def find(ask: Asking, asked: str, limit: int) -> list[ConceptRow]:
-    everything = {"text": asked, "shortest": 0, "longest": _ANY_LENGTH}
-    rows = [row for query in (cypher.ALL_NAMES, cypher.ALL_ALIASES) for row in ask(query, **everything)]
+    among = {"pieces": [asked], "shortest": 0, "longest": _ANY_LENGTH}
+    rows = [*ask(cypher.ALL_NAMES, **among), *ask(cypher.ALL_ALIASES, **among)]
     exact = {meant for key, meant in rows if key == asked}
     found = sorted({meant for _, meant in rows})
     weights: dict[str, int] = dict(ask(cypher.UNITS_OF, keys=found))

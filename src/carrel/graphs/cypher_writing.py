@@ -11,10 +11,11 @@ from carrel.graphs.meaning import Spelling, meanings
 from carrel.types import Predicate, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from carrel.graphs.cypher_reading import Asking
-    from carrel.types import Chunk, Contribution, Work
+    from carrel.graphs.said import Named
+    from carrel.types import Contribution, Mention, Triple, Work
 
 _PREVIEW = 200
 
@@ -29,95 +30,39 @@ class Writer:
         touched = {key for row in self._ask(cypher.NAMED_BY, papers=papers) for key in row if key is not None}
         for query in cypher.FORGET:
             self._ask(query, papers=papers)
-        for contribution in contributions:
-            touched |= self._insert(contribution)
+        touched |= self._insert(contributions)
         for query in cypher.CITE:
             self._ask(query, papers=papers)
         self._mean(touched)
         self._ask(cypher.SWEEP, keys=sorted(touched))
 
-    def _insert(self, contribution: Contribution) -> set[str]:
-        paper, named = contribution.paper_id, said.named(contribution)
-        self._ask(cypher.PUT_DOCUMENTS, rows=[_document(contribution)])
-        entries = [_work(paper, work) for work in contribution.cites]
-        self._ask(cypher.PUT_ENTRIES, rows=entries)
-        chunks = [_chunk(paper, place, chunk) for place, chunk in enumerate(contribution.chunks)]
-        self._ask(cypher.PUT_CHUNKS, rows=chunks)
-        order = [{"from": one.address, "to": other.address} for one, other in pairwise(contribution.chunks)]
-        self._ask(cypher.PUT_ORDER, rows=order)
-        keys = {key for row in named for key in (row.concept, row.key)}
+    def _insert(self, contributions: Sequence[Contribution]) -> set[str]:
+        named = [(each.paper_id, row) for each in contributions for row in said.named(each)]
+        keys = {key for _, row in named for key in (row.concept, row.key)}
+        self._put(cypher.PUT_DOCUMENTS, [_document(each) for each in contributions])
+        self._put(cypher.PUT_ENTRIES, [_work(each.paper_id, work) for each in contributions for work in each.cites])
+        self._put(cypher.PUT_CHUNKS, [row for each in contributions for row in _chunks(each)])
+        self._put(cypher.PUT_ORDER, [row for each in contributions for row in _order(each)])
         self._ask(cypher.PUT_CONCEPTS, keys=sorted(keys))
-        self._put_names(paper, named)
-        self._put_mentions(contribution)
-        self._put_triples(contribution)
+        self._put(cypher.PUT_NAMES, [_name(paper, row) for paper, row in named if row.key == row.concept])
+        self._put(cypher.PUT_ALIASES, [_alias(paper, row) for paper, row in named if row.key != row.concept])
+        self._put_claims(contributions)
         return keys
 
-    def _put_names(self, paper: str, named: Sequence[said.Named]) -> None:
-        names = [
-            {
-                "paper": paper,
-                "concept": row.concept,
-                "told": {
-                    "spelling": row.spelling,
-                    "stated": row.stated,
-                    "description": row.definition,
-                    "category": row.category,
-                    "defined_at": row.defined_at,
-                },
-            }
-            for row in named
-            if row.key == row.concept
-        ]
-        aliases = [
-            {"key": row.key, "concept": row.concept, "told": {"paper_id": paper, "spelling": row.spelling}}
-            for row in named
-            if row.key != row.concept
-        ]
-        self._ask(cypher.PUT_NAMES, rows=names)
-        self._ask(cypher.PUT_ALIASES, rows=aliases)
-
-    def _put_mentions(self, contribution: Contribution) -> None:
-        mentions = said.mentions(contribution)
-        self._ask(cypher.PUT_PLACES, keys=sorted({mention.address for mention in mentions}))
+    def _put_claims(self, contributions: Sequence[Contribution]) -> None:
+        mentions = [(each.paper_id, mention) for each in contributions for mention in said.mentions(each)]
+        triples = [(each.paper_id, triple) for each in contributions for triple in said.triples(each)]
+        self._ask(cypher.PUT_PLACES, keys=sorted({mention.address for _, mention in mentions}))
         for role in Role:
-            rows = [
-                {
-                    "address": mention.address,
-                    "key": said.key(mention.concept),
-                    "told": {
-                        "paper_id": contribution.paper_id,
-                        "frequency": mention.count,
-                        "relevance": mention.relevance,
-                        "units": said.units(mention.relevance),
-                    },
-                }
-                for mention in mentions
-                if mention.role == role
-            ]
-            if rows:
-                self._ask(cypher.put_mentions(role), rows=rows)
-
-    def _put_triples(self, contribution: Contribution) -> None:
-        triples = said.triples(contribution)
+            rows = [_mention(paper, mention) for paper, mention in mentions if mention.role == role]
+            self._put(cypher.put_mentions(role), rows)
         for predicate in Predicate:
-            rows = [
-                {
-                    "subject": said.key(triple.subject),
-                    "object": said.key(triple.object),
-                    "told": {
-                        "paper_id": contribution.paper_id,
-                        "confidence": triple.confidence,
-                        "sourceChunkId": triple.address,
-                        "evidence": triple.evidence,
-                        "starts": triple.start,
-                        "ends": triple.end,
-                    },
-                }
-                for triple in triples
-                if triple.predicate == predicate
-            ]
-            if rows:
-                self._ask(cypher.put_triples(predicate), rows=rows)
+            rows = [_triple(paper, triple) for paper, triple in triples if triple.predicate == predicate]
+            self._put(cypher.put_triples(predicate), rows)
+
+    def _put(self, query: str, rows: Sequence[dict[str, object]]) -> None:
+        if rows:
+            self._ask(query, rows=list(rows))
 
     def _mean(self, keys: Iterable[str]) -> None:
         """Bring up to date which concepts these keys mean, and their aliases."""
@@ -162,21 +107,64 @@ def _work(paper: str, work: Work) -> dict[str, object]:
     return {"paper_id": paper, "doi": said.bounded(work.doi), "title": said.bounded(work.title)}
 
 
-def _chunk(paper: str, place: int, chunk: Chunk) -> dict[str, object]:
-    return {
-        "chunk_id": chunk.address,
-        "paper_id": paper,
-        "position": place,
-        "kind": str(chunk.kind),
-        "year": chunk.year,
-        "venue": chunk.venue.casefold(),
-        "tags": list(chunk.tags),
-        "topic": chunk.topic,
-        "chapter": chunk.chapter,
-        "section": chunk.section,
-        "preview": chunk.text[:_PREVIEW],
-        "tokenCount": chunk.token_count,
-        "hasCode": chunk.has_code,
-        "hasFormula": chunk.has_formula,
-        "hasTable": chunk.has_table,
+def _chunks(contribution: Contribution) -> Iterator[dict[str, object]]:
+    for place, chunk in enumerate(contribution.chunks):
+        yield {
+            "chunk_id": chunk.address,
+            "paper_id": contribution.paper_id,
+            "position": place,
+            "kind": str(chunk.kind),
+            "year": chunk.year,
+            "venue": chunk.venue.casefold(),
+            "tags": list(chunk.tags),
+            "topic": chunk.topic,
+            "chapter": chunk.chapter,
+            "section": chunk.section,
+            "preview": chunk.text[:_PREVIEW],
+            "tokenCount": chunk.token_count,
+            "hasCode": chunk.has_code,
+            "hasFormula": chunk.has_formula,
+            "hasTable": chunk.has_table,
+        }
+
+
+def _order(contribution: Contribution) -> Iterator[dict[str, object]]:
+    for one, other in pairwise(contribution.chunks):
+        yield {"from": one.address, "to": other.address}
+
+
+def _name(paper: str, row: Named) -> dict[str, object]:
+    told = {
+        "spelling": row.spelling,
+        "stated": row.stated,
+        "description": row.definition,
+        "category": row.category,
+        "defined_at": row.defined_at,
     }
+    return {"paper": paper, "concept": row.concept, "told": told}
+
+
+def _alias(paper: str, row: Named) -> dict[str, object]:
+    return {"key": row.key, "concept": row.concept, "told": {"paper_id": paper, "spelling": row.spelling}}
+
+
+def _mention(paper: str, mention: Mention) -> dict[str, object]:
+    told = {
+        "paper_id": paper,
+        "frequency": mention.count,
+        "relevance": mention.relevance,
+        "units": said.units(mention.relevance),
+    }
+    return {"address": mention.address, "key": said.key(mention.concept), "told": told}
+
+
+def _triple(paper: str, triple: Triple) -> dict[str, object]:
+    told = {
+        "paper_id": paper,
+        "confidence": triple.confidence,
+        "sourceChunkId": triple.address,
+        "evidence": triple.evidence,
+        "starts": triple.start,
+        "ends": triple.end,
+    }
+    return {"subject": said.key(triple.subject), "object": said.key(triple.object), "told": told}

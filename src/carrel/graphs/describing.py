@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import pairwise
-from os.path import commonprefix
 from typing import TYPE_CHECKING
 
 from carrel.graphs import CURATED
 from carrel.graphs.meaning import best_spelling
 from carrel.types import Concept, ConceptRow, Predicate, Triple
-from carrel.words import edits as edits_between
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -65,37 +62,3 @@ def statements(rows: Iterable[Row], named: Mapping[str, ConceptRow]) -> list[Tri
             order = (-row[3], subject, row[1], target, row[4], row[6], row[5])
             found.append((order, Triple(names[0], Predicate(row[1]), names[1], *row[3:])))
     return [triple for _, triple in sorted(found, key=lambda pair: pair[0])]
-
-
-def pieces(asked: str, edits: int) -> list[tuple[int, str]]:
-    """Places and texts of which a key that is so near has one: an edit spoils one, or two where it swaps letters across a border.
-
-    None of a key that is too short to be cut so often.
-    """
-    count = 2 * edits + 1
-    if len(asked) < count:
-        return []
-    borders = [len(asked) * piece // count for piece in range(count + 1)]
-    return [(start, asked[start:end]) for start, end in pairwise(borders)]
-
-
-def _without_what_is_alike(one: str, other: str) -> tuple[str, str]:
-    """Both without their common beginning and end, which no edit need touch."""
-    one, other = _without_common_start(one, other)
-    reversed_pair = _without_common_start(one[::-1], other[::-1])
-    return reversed_pair[0][::-1], reversed_pair[1][::-1]
-
-
-def _without_common_start(one: str, other: str) -> tuple[str, str]:
-    shared = len(commonprefix((one, other)))
-    return one[shared:], other[shared:]
-
-
-def near_first(candidates: Iterable[Row], asked: str, *, edits: int, limit: int) -> list[str]:
-    """Rows of a key and what it means: the concepts with a key that near, nearest first."""
-    nearest: dict[str, int] = {}
-    for key, meant in set(candidates):
-        distance = edits_between(*_without_what_is_alike(key, asked), most=edits)
-        if distance <= edits:
-            nearest[meant] = min(distance, nearest.get(meant, distance))
-    return sorted(nearest, key=lambda key: (nearest[key], key))[:limit]

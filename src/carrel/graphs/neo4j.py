@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 import neo4j
-from neo4j.exceptions import AuthError, ConstraintError, DriverError, Neo4jError
+from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError
 
 from carrel.errors import StoreUnavailable
 from carrel.graphs import ALL_RELATIONS, CURATED, cypher, said
 from carrel.graphs import cypher_reading as reading
 from carrel.graphs.cypher_writing import Writer
-from carrel.graphs.describing import near_first, pieces
+from carrel.graphs.nearness import Near, nearest_first
 from carrel.graphs.spots import best, spot
 from carrel.types import EVERYTHING, ConceptRow, GraphSize, Spot
 
@@ -29,10 +29,14 @@ if TYPE_CHECKING:
 
 Told = TypeVar("Told")
 _PATIENCE = 10.0
-"""Seconds that a server may take to answer the first time, and that a failed write is tried again."""
+"""Seconds that a server may take to answer the first time."""
+_INSISTENCE = 3.0
+"""Seconds for which a transaction that came in another's way, or lost its server, is tried again."""
 
 
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)
+_CROSSED = frozenset({"Neo.ClientError.Schema.ConstraintValidationFailed", "Neo.ClientError.Statement.EntityNotFound"})
+"""Where nothing is locked, two may make the same node or delete it: the later is refused, and begins anew."""
 
 
 class Neo4jGraph:
@@ -63,12 +67,11 @@ class Neo4jGraph:
         return {name: found[key] for name, key in keys.items() if key in found}
 
     def near(self, name: str, *, edits: int, limit: int) -> list[str]:
-        asked = said.key(name)
-        bounds = {"shortest": len(asked) - edits, "longest": len(asked) + edits}
-        wanted = {piece for _, piece in pieces(asked, edits)} or {""}
-        queries = [(query, piece) for query in (cypher.ALL_NAMES, cypher.ALL_ALIASES) for piece in wanted]
-        rows = self._read(lambda ask: [row for query, piece in queries for row in ask(query, text=piece, **bounds)])
-        return near_first(rows, asked, edits=edits, limit=limit)
+        near = Near(said.key(name), edits)
+        among = {"shortest": near.shortest, "longest": near.longest, "pieces": near.pieces or [""]}
+        rows = self._read(lambda ask: [*ask(cypher.ALL_NAMES, **among), *ask(cypher.ALL_ALIASES, **among)])
+        found = near.nearest((key, meant) for key, meant in set(rows))
+        return nearest_first([(distance, meant) for meant, distance in found.items()], limit)
 
     def concepts(self, keys: Collection[str]) -> dict[str, ConceptRow]:
         bounded = {key: said.bounded(key) for key in keys}
@@ -134,9 +137,11 @@ class Neo4jGraph:
     def _write(self, work: Callable[[Asking], Told]) -> Told:
         with self._reporting():
             for pause in _PAUSES:
-                # Where nothing is locked two may make the same node, and the later is refused: it begins anew.
-                with suppress(ConstraintError):
+                try:
                     return self._write_once(work)
+                except ClientError as error:
+                    if error.code not in _CROSSED:
+                        raise
                 time.sleep(pause)
             return self._write_once(work)
 
@@ -161,10 +166,13 @@ class Neo4jGraph:
             f"{parts.scheme}://{host}",
             auth=(parts.username or "neo4j", self._password),
             connection_timeout=_PATIENCE,
-            max_transaction_retry_time=_PATIENCE,
+            initial_retry_delay=_PAUSES[0],
+            max_transaction_retry_time=_INSISTENCE,
             notifications_min_severity="OFF",
         )
         try:
+            # At once, where a transaction would be tried again for a while.
+            driver.verify_connectivity()
             for statement in cypher.CONSTRAINTS:
                 driver.execute_query(statement, database_=self._database)
             self.index_texts(driver, self._database)

@@ -38,6 +38,6 @@ def spot(row: Row) -> Spot:
 def best(spots: Iterable[Spot]) -> list[Spot]:
     """The most relevant of each concept, chunk and role; by falling relevance, then address."""
     kept: dict[tuple[str, str, str], Spot] = {}
-    for spot in sorted(spots, key=lambda spot: (-spot.relevance, spot.address, spot.role, -spot.count)):
-        kept.setdefault((spot.key, spot.address, spot.role), spot)
+    for each in sorted(spots, key=lambda each: (-each.relevance, each.address, each.role, -each.count)):
+        kept.setdefault((each.key, each.address, each.role), each)
     return list(kept.values())

@@ -6,27 +6,29 @@ from itertools import chain, product, starmap
 from typing import TYPE_CHECKING
 
 from carrel.graphs import ALL_RELATIONS, CURATED, said
-from carrel.graphs.describing import concept_rows, near_first, pieces, statements
+from carrel.graphs.describing import concept_rows, statements
 from carrel.graphs.meaning import Spelling
+from carrel.graphs.nearness import Near, nearest_first
 from carrel.graphs.sessions import batches, gather, marks
 from carrel.graphs.spots import best, first, spot
 from carrel.graphs.sql_spots import Spots
 from carrel.graphs.sql_writing import replace
 from carrel.graphs.tables import CONTRIBUTED, DERIVED
-from carrel.types import EVERYTHING, GraphSize, Predicate, Relation
+from carrel.types import EVERYTHING, GraphSize, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from carrel.graphs.sessions import Database, Row, Session
-    from carrel.types import ConceptRow, Contribution, Filter, Spot, Triple
+    from carrel.types import ConceptRow, Contribution, Filter, Predicate, Spot, Triple
 
 _MEAN = "SELECT key, meant FROM same WHERE meant IN ({marks})"
-_NEAR = """SELECT DISTINCT spellings.key, same.meant FROM spellings JOIN same ON same.key = spellings.concept
-    WHERE length(spellings.key) BETWEEN ? AND ?"""
-_HAS_PIECE = "replace(substr(spellings.key, {start}, {length}), ?, '') <> substr(spellings.key, {start}, {length})"
+_MEANING = "SELECT key, meant FROM same WHERE key IN ({marks})"
+_NEAR = "SELECT key, concept FROM spellings WHERE length(key) BETWEEN ? AND ?"
+_HAS = "replace(key, ?, '') <> key"
 _FIND = """SELECT same.meant FROM spellings JOIN same ON same.key = spellings.concept
-    JOIN concepts ON concepts.key = same.meant WHERE replace(spellings.key, ?, '') <> spellings.key GROUP BY same.meant, concepts.units
+    JOIN concepts ON concepts.key = same.meant WHERE replace(spellings.key, ?, '') <> spellings.key
+    GROUP BY same.meant, concepts.units
     ORDER BY min(CASE WHEN spellings.key = ? THEN 0 ELSE 1 END), concepts.units DESC, same.meant LIMIT ?"""
 _FIND_ALL = "SELECT key FROM concepts ORDER BY units DESC, key LIMIT ?"
 _RELATIONS = """SELECT subject, predicate, object, max(confidence), count(*) FROM triples
@@ -73,16 +75,17 @@ class SqlGraph:
     def resolve(self, names: Collection[str]) -> dict[str, str]:
         keys = {name: said.key(name) for name in names}
         with self._database.reading() as session:
-            found: dict[str, str] = dict(
-                gather(session, "SELECT key, meant FROM same WHERE key IN ({marks})", keys.values())
-            )
+            found: dict[str, str] = dict(gather(session, _MEANING, keys.values()))
         return {name: found[key] for name, key in keys.items() if key in found}
 
     def near(self, name: str, *, edits: int, limit: int) -> list[str]:
-        asked = said.key(name)
+        near = Near(said.key(name), edits)
+        has_piece = f" AND ({' OR '.join([_HAS] * len(near.pieces))})" if near.pieces else ""
         with self._database.reading() as session:
-            candidates = _sharing_a_piece(session, asked, edits)
-        return near_first(candidates, asked, edits=edits, limit=limit)
+            rows = session.rows(_NEAR + has_piece, [near.shortest, near.longest, *near.pieces])
+            found = near.nearest((key, concept) for key, concept in rows)
+            meaning: dict[str, str] = dict(gather(session, _MEANING, found))
+        return nearest_first([(found[concept], meant) for concept, meant in meaning.items()], limit)
 
     def concepts(self, keys: Collection[str]) -> dict[str, ConceptRow]:
         bounded = {key: said.bounded(key) for key in keys}
@@ -105,7 +108,8 @@ class SqlGraph:
             out = session.each(_RELATIONS.format(end="subject", other="object"), keys_alone)
             back = session.each(_RELATIONS.format(end="object", other="subject"), keys_alone)
         rows = [*chain(*out), *(row for row in chain(*back) if row[0] not in asked)]
-        return sorted(Relation(row[0], Predicate(row[1]), *row[2:]) for row in rows if row[1] in predicates)
+        wanted = {str(predicate): predicate for predicate in predicates}
+        return [Relation(row[0], wanted[row[1]], *row[2:]) for row in sorted(rows) if row[1] in wanted]
 
     def triples(self, keys: Collection[str], *, predicates: Collection[Predicate] = ALL_RELATIONS) -> list[Triple]:
         with self._database.reading() as session:
@@ -151,17 +155,6 @@ class SqlGraph:
 def _meaning(session: Session, keys: Iterable[str]) -> dict[str, str]:
     """What is said of these concepts is said under these keys; and which concept each of them means."""
     return dict(gather(session, _MEAN, keys))
-
-
-def _sharing_a_piece(session: Session, asked: str, edits: int) -> list[Row]:
-    """Keys that may be so near, and what they mean."""
-    bounds, wanted = [len(asked) - edits, len(asked) + edits], pieces(asked, edits)
-    # No edit moves a piece by more than a letter.
-    has_pieces = [
-        _HAS_PIECE.format(start=max(1, place + 1 - edits), length=len(piece) + 2 * edits) for place, piece in wanted
-    ]
-    among = f" AND ({' OR '.join(has_pieces)})" if wanted else ""
-    return session.rows(_NEAR + among, [*bounds, *(piece for _, piece in wanted)])
 
 
 def _statements(session: Session, keys: Iterable[str]) -> Iterator[Row]:

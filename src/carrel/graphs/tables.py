@@ -25,7 +25,7 @@ TABLES = """
     CREATE TABLE names (paper_id {text}, concept {text}, key {text}, spelling {text}, stated {whole},
         definition {text}, category {text}, defined_at {text}){strict};
     CREATE INDEX names_paper ON names (paper_id);
-    CREATE INDEX names_concept ON names (concept);
+    CREATE INDEX names_concept ON names (concept, paper_id);
     CREATE INDEX names_definition ON names (concept, paper_id) WHERE definition <> '';
     CREATE INDEX names_category ON names (concept, paper_id) WHERE category <> '';
     CREATE TABLE mentions (paper_id {text}, concept {text}, key {text}, address {text}, count {whole}, relevance {real},

@@ -24,6 +24,8 @@ _NUMERAL = re.compile(r"[IVX]+")
 _MOST = 3
 _MOST_RUNS = 4
 _LONGEST_RUN = 5
+_MOST_WORDS = 16
+"""Who writes more has said what is meant: short forms would add nothing but the time to look for them."""
 _SHORTEST_INITIALS = 3
 """Any two words have initials that stand for something."""
 _UNNAMED = """
@@ -92,7 +94,10 @@ def _within(form: str, text: str) -> bool:
 
 def _short_forms(texts: Sequence[str], library: Definitions) -> list[Named]:
     """Acronyms of runs of the query's words, where the library has the one right behind the other."""
-    runs = dict.fromkeys(run for text in texts for run in _runs(_PART.findall(text)))
+    said = [_PART.findall(text) for text in texts]
+    if sum(map(len, said)) > _MOST_WORDS:
+        return []
+    runs = dict.fromkeys(run for words in said for run in _runs(words))
     shorts = list(dict.fromkeys(short for short, _ in runs))
     known = {short for short, count in zip(shorts, library.frequencies(shorts), strict=True) if count}
     known -= set(stems(" ".join(texts)))

@@ -85,10 +85,11 @@ def search(
 
 def _concepts(request: Request, found: Found) -> tuple[tuple[Named, ...], str]:
     """What the query names of the graph, and why that is nothing, unless the graph had no part in it or failed."""
-    graph, was_asked = request.pipeline.concepts, "graph" in found.rankings
-    if graph is None or not found.rankings or not (was_asked or (request.mode == Mode.HYBRID and graph.is_empty)):
+    graph = request.pipeline.concepts
+    failed = any(part.arm == "graph" for part in found.degraded)
+    if graph is None or failed or not found.rankings or not graph.has_a_say(request):
         return (), ""
-    return graph.told(request.asked.text, was_asked=was_asked)
+    return graph.told(request.asked.text)
 
 
 def _counted(pipeline: Pipeline, asked: Asked, mode: Mode) -> Begun[int | None] | None:

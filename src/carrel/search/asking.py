@@ -90,13 +90,13 @@ def _sort_out(
     for error in errors.values():
         if not rankings or isinstance(error, InvalidInput) or not isinstance(error, Exception):
             raise error
-    degraded = [Degradation(name, _reason(error)) for name, error in errors.items()]
+    degraded = [Degradation(name, reason_of(error)) for name, error in errors.items()]
     for part in degraded:
         log("search", logging.WARNING, "arm failed", arm=part.arm, reason=part.reason)
     return rankings, degraded
 
 
-def _reason(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
     """With what to do about it. An arm may be anybody's, and fail as it likes."""
     if not isinstance(error, CarrelError):
         return f"{type(error).__name__}: {error}"

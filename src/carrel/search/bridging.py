@@ -32,6 +32,8 @@ _BACK = 0.5
 """The worth of a bridge to a passage that names what the surer one is entitled, beside one in the other direction."""
 _NAMED = 0.5
 """The worth of being named at all; the rest is how centrally."""
+_LONGEST_NAME = 8
+"""Words. A title that is a sentence names no concept."""
 _REMARK = re.compile(r"\s*\([^()]*\)\s*$")
 SIGNAL = "bridge"
 
@@ -124,7 +126,7 @@ def _entitled(passages: Sequence[Passage], graph: GraphStore) -> dict[str, set[s
     """What each is called, by its title or its own heading, with and without a remark in brackets."""
     titles = {one.chunk.address: {one.chunk.title, *one.chunk.section_path[-1:]} for one in passages}
     called = {address: {*own, *(_REMARK.sub("", title) for title in own)} for address, own in titles.items()}
-    keys = graph.resolve({title for own in called.values() for title in own if title})
+    keys = graph.resolve({title for own in called.values() for title in own if 0 < len(title.split()) <= _LONGEST_NAME})
     return {address: {keys[title] for title in own if title in keys} for address, own in called.items()}
 
 

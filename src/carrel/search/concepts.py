@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from carrel.errors import CarrelError, IndexNotFound
 from carrel.search import bridging, walking
-from carrel.search.asking import within
+from carrel.search.asking import reason_of, within
 from carrel.search.specificity import Specificity
 from carrel.search.spotting import Spotted, spot
 from carrel.telemetry import log, timed
 from carrel.types import ConceptPath, Degradation, Hit, Link, Mode, Named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from carrel.graphs import GraphStore
     from carrel.search.finding import Request
@@ -33,9 +33,14 @@ _HOPS = 2
 class Concepts:
     """One library's graph. What a question names is looked up once, whoever wants to know."""
 
-    def __init__(self, graph: GraphStore, *, hops: int = _HOPS) -> None:
+    def __init__(
+        self, graph: GraphStore, *, hops: int = _HOPS, nearly: bool = True, chunks: Callable[[], int] | None = None
+    ) -> None:
+        """`chunks` counts those of the library where that is quicker than to ask the graph."""
         self.graph = graph
         self.hops = hops
+        self._nearly = nearly
+        self._chunks = chunks or (lambda: self.size.chunks)
         self.named_in = lru_cache(maxsize=_REMEMBERED)(self._named_in)
         self._found: dict[str, tuple[Evidence, Mapping[str, ConceptRow]]] = {}
         """What the last hits were found by, and the concepts on the way."""
@@ -54,10 +59,10 @@ class Concepts:
 
     @cached_property
     def specificity(self) -> Specificity:
-        return Specificity(self.size.chunks)
+        return Specificity(self._chunks())
 
     def _named_in(self, query: str) -> Spotted:
-        return spot(query, self.graph, self.specificity)
+        return spot(query, self.graph, self.specificity, nearly=self._nearly)
 
     def hits(self, query: str, limit: int, where: Filter) -> list[Hit]:
         """By evidence, each with the best of the ways that lead to it."""
@@ -75,12 +80,19 @@ class Concepts:
         """How a hit was come to."""
         return _path(*self._found[address])
 
-    def told(self, query: str, *, was_asked: bool) -> tuple[tuple[Named, ...], str]:
+    def has_a_say(self, request: Request) -> bool:
+        """Whether such a search is to ask the graph, empty or not."""
+        options = request.pipeline.options
+        return request.mode == Mode.GRAPH or (
+            request.mode == Mode.HYBRID and bool(options.weight_graph or options.weight_bridge)
+        )
+
+    def told(self, query: str) -> tuple[tuple[Named, ...], str]:
         """What the question names, and why the graph has nothing to say, if so."""
-        if not was_asked:
-            return (), EMPTY
         seeds = self.named_in(query).seeds
-        return tuple(Named(seed.said, seed.row.concept.name, seed.match) for seed in seeds), "" if seeds else NONE_NAMED
+        if not seeds:
+            return (), EMPTY if self.is_empty else NONE_NAMED
+        return tuple(Named(seed.said, seed.row.concept.name, seed.match) for seed in seeds), ""
 
     def led(
         self,
@@ -94,16 +106,17 @@ class Concepts:
         found = {hit.address for hit in hits}
         shown = [replace(one, path=self.path(at)) if (at := one.chunk.address) in found else one for one in passages]
         options = request.pipeline.options
-        if request.mode != Mode.HYBRID or not options.weight_bridge:
+        failed = any(part.arm == "graph" for part in degraded)
+        if request.mode != Mode.HYBRID or not options.weight_bridge or failed:
             return shown
         with timed(timings, "bridges"):
             try:
                 return within(
                     options.arm_timeout, lambda: self._bridged(shown, request.asked.text, options.weight_bridge)
                 )
-            except CarrelError as error:
-                log("search", logging.WARNING, "no bridges", reason=error.message)
-                degraded.append(Degradation("graph", error.message))
+            except Exception as error:  # A graph may be anybody's; the search does not fall with it.
+                degraded.append(Degradation("graph", reason_of(error)))
+                log("search", logging.WARNING, "no bridges", reason=degraded[-1].reason)
                 return shown
 
     def _bridged(self, passages: Sequence[Passage], query: str, weight: float) -> list[Passage]:

@@ -120,8 +120,8 @@ def find(request: Request, depth: int, timings: dict[str, float], before: Found)
             f"the catalog is empty, but the indexes name {named} passages for {asked.text!r}",
             hint="Run 'carrel index build' to take in refs.jsonl again, then 'carrel add' for the full texts.",
         )
-    if pipeline.concepts and "graph" in rankings:
-        passages = pipeline.concepts.led(passages, request, rankings["graph"], degraded, timings)
+    if pipeline.concepts:
+        passages = pipeline.concepts.led(passages, request, rankings.get("graph", ()), degraded, timings)
     is_everything = named <= depth and all(len(hits) < limits[name] for name, hits in rankings.items())
     return Found(asked.lifted(passages), rankings, degraded, is_everything, answers)
 

@@ -41,7 +41,8 @@ def _weight(arm: str, rankings: Mapping[str, Sequence[Hit]], options: Options) -
     if arm == "vector" and FEEDBACK in rankings:
         return 0.0
     weight: float = getattr(options, "weight_vector" if arm == FEEDBACK else f"weight_{arm}")
-    return weight
+    # An arm without weight beside the others still has an order of its own when it is asked alone.
+    return weight if weight or len(rankings) > 1 else 1.0
 
 
 def _usual(rankings: Mapping[str, Sequence[Hit]], options: Options) -> dict[str, Usual]:

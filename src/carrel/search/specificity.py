@@ -22,9 +22,6 @@ class Specificity:
 
     def of(self, row: ConceptRow) -> float:
         """1 for what one passage speaks of, next to nothing for what all do."""
-        return self.of_count(row.chunks)
-
-    def of_count(self, chunks: int) -> float:
         if self.chunks < 2:
             return 1.0
-        return max(_LEAST, 1 - math.log(max(chunks, 1)) / math.log(self.chunks))
+        return max(_LEAST, 1 - math.log(max(row.chunks, 1)) / math.log(self.chunks))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from carrel import naming, words
@@ -24,7 +25,8 @@ _EDGES = "\"'“”‘’«»„()[]{}<>.,;:!?…¿¡。，、；：！？（）
 _SHORTEST = 3
 """Letters of a name in small letters: whatever is shorter is a word of every sentence."""
 _ARTICLES = frozenset({"a", "an", "the"})
-"""No key begins with one."""
+"""In any case: no key begins with one."""
+_REMEMBERED = 4096
 _EDITS = ((8, 2), (5, 1))
 """From so many letters on, so many may be wrong."""
 _MOST_NEAR = 2
@@ -60,12 +62,14 @@ class _Span(NamedTuple):
         return self.end == self.start + 1
 
 
-def spot(query: str, graph: GraphStore, specificity: Specificity) -> Spotted:
+def spot(query: str, graph: GraphStore, specificity: Specificity, *, nearly: bool = True) -> Spotted:
+    """`nearly`: what is no name may be a misspelt one. To look for that takes longer than all the rest."""
     units = _units(query)
     spans = [span for span in _spans(units) if _is_name(span)]
     meant = graph.resolve({span.text for span in spans})
     exact = _longest([span for span in spans if span.text in meant])
-    found = {span: (key, Match.SPELLING) for span, key in _nearly(_unnamed(units, exact), graph)}
+    unnamed = _unnamed(units, exact) if nearly else []
+    found = {span: (key, Match.SPELLING) for span, key in _nearly(unnamed, graph)}
     # What is nearly a name was meant as a whole: a part of it, well spelt, names nothing by itself.
     alone = [span for span in exact if not any(one.start <= span.start and span.end <= one.end for one in found)]
     found |= {span: (meant[span.text], _match(span.text, meant[span.text])) for span in alone}
@@ -92,13 +96,15 @@ def _joined(units: Sequence[str]) -> str:
 def _is_name(span: _Span) -> bool:
     text = span.text
     if not span.is_single:
-        return text.partition(" ")[0].lower() not in _ARTICLES
+        # No name begins or ends with such a word; inside, as in "part of speech", it may stand.
+        return not (_is_small(text.partition(" ")[0]) or _is_small(text.rpartition(" ")[2]))
     return not _is_small(text) and (len(text) >= _SHORTEST or not text.islower())
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _is_small(word: str) -> bool:
     """Whether every text has it."""
-    return word.islower() and not words.english(stop_words=True).analyze(word)
+    return word.lower() in _ARTICLES or (word.islower() and not words.english(stop_words=True).analyze(word))
 
 
 def _longest(spans: Sequence[_Span]) -> list[_Span]:

@@ -43,7 +43,7 @@ TOGETHER = 0.5
 """The weight of being named in the same passage."""
 DECAY = 0.5
 BEAM = 64
-_FAMOUS, _COMMON = 1000, 100
+_FAMOUS, _COMMON = 500, 50
 """What more passages speak of, named in the question or not, leads anywhere: its relations are not followed."""
 _BESIDE = 32
 """Concepts that are named beside the question's and gone on with."""
@@ -51,7 +51,7 @@ _PASSAGES = 20
 """Those whose other concepts are looked at."""
 _NAMED = 200
 """Passages of a concept that the question names, or as many as are wanted."""
-_SPOTS = 16
+_SPOTS = 8
 """Passages of any other."""
 _ROLES = {Role.DISCUSSES: 1.0, Role.CODE_EXAMPLE_FOR: 0.8, Role.FORMULA_FOR: 0.8, Role.MENTIONS: 0.6}
 

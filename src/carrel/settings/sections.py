@@ -40,7 +40,9 @@ class Search(Section):
     rrf_k: int = Field(default=60, ge=1, description="k of reciprocal rank fusion: larger values flatten the ranks.")
     weight_vector: float = Field(default=1.0, ge=0, description="Weight of the vector arm in the fusion.")
     weight_keyword: float = Field(default=0.5, ge=0, description="Weight of the keyword arm in the fusion.")
-    weight_graph: float = Field(default=0.5, ge=0, description="Weight of the graph arm in the fusion.")
+    weight_graph: float = Field(
+        default=0.0, ge=0, description="Weight of the graph arm in the fusion; 0 leaves it to `--mode graph`."
+    )
     weight_bridge: float = Field(
         default=4.0,
         ge=0,
@@ -152,7 +154,9 @@ class Concepts(Section):
         description="Who finds how concepts stand to each other: rules, the generator, or nobody, for no graph at all.",
     )
     max_asked: int = Field(
-        default=1000, ge=0, description="How many chunks the generator is asked about in one run; the rules read the rest."
+        default=1000,
+        ge=0,
+        description="How many chunks the generator is asked about in one run; the rules read the rest.",
     )
 
 
@@ -234,7 +238,8 @@ def _graph(name: str) -> str:
         raise ValueError("not an address like postgresql://user@host/database or neo4j://user@host:7687")
     if parts.password is not None:
         raise ValueError("has a password in it; set graph_password, or CARREL_GRAPH_PASSWORD, instead")
-    if parts.netloc.count("@") > 1 or parts.fragment or parts.port == 0 or not parse_qs(parts.query).keys() <= _GRAPH_OPTIONS:
+    plain = parts.netloc.count("@") <= 1 and not parts.fragment and parts.port != 0
+    if not plain or not parse_qs(parts.query).keys() <= _GRAPH_OPTIONS:
         raise ValueError("has more in it than user, host, port, database, sslmode and sslrootcert")
     return name
 
@@ -250,8 +255,8 @@ class Settings(Section):
     keywords: str = Field(default="tantivy", description="Which index looks up words.")
     graph: Annotated[str, AfterValidator(_graph)] = Field(
         default="sqlite",
-        description="Which store keeps the concept graph: `sqlite`, or a server as in `postgresql://user@host/database` "
-        "or `neo4j://user@host:7687`.",
+        description="Which store keeps the concept graph: `sqlite`, or a server, as in "
+        "`postgresql://user@host/database` or `neo4j://user@host:7687`.",
     )
     graph_password: SecretStr = Field(
         default=SecretStr(""),

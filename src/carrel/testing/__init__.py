@@ -3,7 +3,7 @@
 HashedWords      an embedder: words hashed into 64 places
 MemoryVectors    a vector store: every vector compared
 MemoryKeywords   a keyword index: BM25 over dictionaries
-MemoryGraph      a graph: what each paper contributes, walked breadth first
+MemoryGraph      a graph: what each paper contributes, put together when asked
 MemoryCatalog    a catalog: dictionaries, and the queries it was told of
 SharedWords      a reranker: the share of the query's words that a candidate has
 Script           a generator: says what it is told to, lies and half sentences included

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _ALWAYS = {"history.enabled": False}
 """Questions that nobody asked are not remembered."""
-_INDEX = ("embedder", "catalog", "vectors", "keywords", "graph", "models.", "chunking.")
+_INDEX = ("embedder", "catalog", "vectors", "keywords", "graph", "concepts.", "models.", "chunking.")
 """Settings that an index depends on, or how they begin."""
 
 
@@ -97,7 +97,8 @@ def fill(library: Library, documents: Sequence[Reference], progress: Progress | 
         write_atomically(library.layout.refs, "\n".join(lines).encode())
         with health.taking_in(library.layout):
             changed = entries.put_references(documents, stores, complete=True, progress=progress)
-        if changed or not fits(stores) or not stores.keywords.count():
+        lacks_graph = stores.extractor is not None and not stores.graph.papers()
+        if changed or not fits(stores) or not stores.keywords.count() or lacks_graph:
             # Made anew from the cache: what was replaced would still count in BM25 for a while, and an index that an
             # older version of this program has left is not there for this one.
             indexing.start_over(stores)

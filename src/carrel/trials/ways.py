@@ -27,7 +27,7 @@ _EQUAL: Mapping[str, Any] = {
     "search.rrf_k": 60,
     "search.weight_vector": 1.0,
     "search.weight_keyword": 1.0,
-    "search.weight_graph": 1.0,
+    "search.weight_graph": 0.0,
 }
 _RANKING = (
     "embedder", "models.query_prefix", "models.passage_prefix", "models.dimensions", "models.max_tokens",

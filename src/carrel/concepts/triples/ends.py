@@ -21,11 +21,11 @@ LONGEST = 100
 _LED = _set(
     """a an the this that these those its their our your my his her some any all both each every several various many
     few other another such one two three certain different following same given new novel recent recently proposed
-    existing current previous traditional conventional standard common usual popular well-known famous classic classical
-    typical simple simpler simplest basic general generic usual normal ordinary naive efficient effective fast faster
-    powerful robust good better best great important main key major specific particular appropriate suitable possible
-    available additional more most less only just even also further first second third next last final whole entire
-    complete full real actual special state-of-the-art present corresponding respective resulting related
+    provided existing current previous traditional conventional standard common usual popular well-known famous classic
+    classical typical simple simpler simplest basic general generic usual normal ordinary naive efficient effective fast
+    faster powerful robust good better best great important main key major specific particular appropriate suitable
+    possible available additional more most less only just even also further first second third next last final whole
+    entire complete full real actual special state-of-the-art present corresponding respective resulting related
     similar so-called little large larger small smaller big high low highly very quite rather our own early
     interesting useful mere slight slightly single underlying above aforementioned latter former old original
     alternative direct separate"""
@@ -63,8 +63,6 @@ _MEANS = _set(
     theory tool toolkit tracker transform trick"""
 )
 """What something is done with. Of other things, "X for Y" rarely says that Y is done with X."""
-_MATERIAL = _set("corpus data dataset document language sentence speech text user")
-_LANGUAGE = re.compile(r"(?:^|-)(?:english|chinese|german|french|spanish|japanese|arabic|thai|czech|russian|korean)$")
 _DONE = re.compile(r"(?:tion|sion|ment|[a-z]{3}ing|sis|retrieval|search|task|problem)$")
 _INTRODUCED = re.compile(
     r"^(?:(?:an?|the)\s+)?(?:main\s+)?(?:introduction\s+to|articles?\s+(?:on|about)|find(?:ing)?)\s+(?:an?\s+|the\s+)?(?=\S+\s)"
@@ -89,11 +87,6 @@ def named(phrase: str, known: Mapping[str, str]) -> str:
         return ""
     name = found or _known_within(words, known) or " ".join(words).strip(_EDGES)
     return name if is_name(name, known) else ""
-
-
-def bare(phrase: str) -> str:
-    """Without the words that say nothing of what it is."""
-    return " ".join(word for word in phrase.split() if word.lower() not in _LED)
 
 
 def is_name(name: str, known: Mapping[str, str], *, alone: bool = False) -> bool:
@@ -134,18 +127,6 @@ def _has_verb(words: list[str]) -> bool:
     """Whether it is more than a noun phrase, as in "oracle acts" or "minimizes cost"."""
     letters = [lexicon.tag(word) if word.islower() and word.endswith("s") else "" for word in words]
     return "V" in letters or "v" in letters[:-1]
-
-
-def is_thing(name: str, known: Mapping[str, str]) -> bool:
-    """Whether it says what something is, as "binary tree" does and "fundamental problem" does not."""
-    words = key(name).split()
-    return bool(words) and (not is_generic(words[-1]) or (all(map(is_generic, words)) and _is_set_phrase(words, known)))
-
-
-def is_material(name: str) -> bool:
-    """Whether it is what a method is tried on rather than what it does: "a parser for Chinese", "tools for corpora"."""
-    words = key(name).split()
-    return bool(words) and (words[-1] in _MATERIAL or bool(_LANGUAGE.search(words[-1])))
 
 
 def is_task(name: str) -> bool:
