@@ -195,7 +195,7 @@ class Library(Conceptual):
         if wanted < 1:
             raise InvalidInput(f"top_k must be a positive integer, got {wanted}")
         parts = self._pipeline(Mode.HYBRID, graph=graph)
-        result = searching.search(question, mode=Mode.HYBRID, limit=wanted, where=where, pipeline=parts)
+        result = searching.search(question, mode=Mode.HYBRID, limit=wanted, where=where, pipeline=parts, tells=False)
         events = answering.answer(
             question,
             result=result,

@@ -141,9 +141,8 @@ def _together(text: Sequence[str], weights: Mapping[str, float]) -> float:
     weight = best = 0.0
     near: deque[tuple[int, str]] = deque()
     times: Counter[str] = Counter()
-    for place, stem in enumerate(text):
-        if stem not in weights:
-            continue
+    # Few of a text's words are the question's: this is the quickest way past the others.
+    for place, stem in [(place, stem) for place, stem in enumerate(text) if stem in weights]:
         near.append((place, stem))
         times[stem] += 1
         weight += weights[stem] if times[stem] == 1 else 0.0

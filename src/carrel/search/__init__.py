@@ -11,7 +11,7 @@ from carrel.errors import InvalidInput
 from carrel.queries.parsing import readable
 from carrel.search import ranking
 from carrel.search.arranging import PASSAGES, Arranger, Shape
-from carrel.search.asking import Begun
+from carrel.search.begun import Begun
 from carrel.search.finding import DEEPER, EVERY, Found, Pipeline, Request, find
 from carrel.search.foreign import suited
 from carrel.search.paging import digest, open_page
@@ -40,9 +40,19 @@ _NOTHING = Found([], {}, [], is_everything=True)
 
 
 def search(
-    query: str, *, mode: Mode, limit: int | None, where: Filter, pipeline: Pipeline, shape: Shape = PASSAGES
+    query: str,
+    *,
+    mode: Mode,
+    limit: int | None,
+    where: Filter,
+    pipeline: Pipeline,
+    shape: Shape = PASSAGES,
+    tells: bool = True,
 ) -> SearchResult:
-    """The passages that best fit a question, with every arm's word on each; all that match when the limit is 0."""
+    """The passages that best fit a question, with every arm's word on each; all that match when the limit is 0.
+
+    Unless it `tells`, it does not say how many match and which concepts the question names.
+    """
     check_query(query)
     check_filter(where)
     timings: dict[str, float] = {}
@@ -55,7 +65,7 @@ def search(
             asked = pipeline.understanding(query, where, mode) if pipeline.understanding else plain(query, where)
         able, foreign = suited(pipeline, asked.text, mode)
         request = _request(query, asked, mode, limit, where, able, shape)
-        counted = _counted(able, asked, mode)
+        counted = _counted(able, asked, mode) if tells else None
         found, results = _enough(request, timings) if asked.where is not None else (_NOTHING, [])
         matched = counted.outcome() if counted and "keyword" in found.rankings else None
     shown = [replace(one, rank=rank) for rank, one in enumerate(results[: request.limit or None], start=1)]
@@ -63,7 +73,7 @@ def search(
     page, arranger = request.arranger.page, request.arranger
     strategy = _strategy(frozenset(found.rankings or {mode.value}), found.degraded)
     counts = {name: len(hits) for name, hits in found.rankings.items()}
-    concepts, no_concepts = _concepts(request, found)
+    concepts, no_concepts = _concepts(request, found) if tells else ((), "")
     log("search", logging.INFO, "searched", strategy=strategy.value, hits=counts, milliseconds=timings)
     return SearchResult(
         query=query,

@@ -3,50 +3,21 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
-from typing import TYPE_CHECKING, Generic, TypeVar
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
 
 from carrel.errors import CarrelError, InvalidInput, StoreUnavailable
+from carrel.search.begun import Begun
 from carrel.telemetry import log, timed
 from carrel.types import Degradation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from carrel.search.arms import Arm
     from carrel.types import Filter, Hit
-
-Outcome = TypeVar("Outcome")
-
-
-class Begun(Generic[Outcome]):
-    """Work that goes on in a thread of its own until somebody wants to know what it came to."""
-
-    def __init__(self, work: Callable[[], Outcome]) -> None:
-        self._outcomes: list[Outcome] = []
-        self._errors: list[BaseException] = []
-        self._thread = threading.Thread(target=self._run, args=[work], daemon=True)
-        self._thread.start()
-
-    def outcome(self, seconds: float | None = None, late: CarrelError | None = None) -> Outcome:
-        """What it came to, if that is not too late; it may go on unheard."""
-        self._thread.join(seconds)
-        for error in self._errors:
-            raise error
-        if not self._outcomes:
-            raise late or StoreUnavailable(f"no answer within {seconds:g} s")
-        return self._outcomes[0]
-
-    def _run(self, work: Callable[[], Outcome]) -> None:
-        try:
-            self._outcomes.append(work())
-        except BaseException as error:
-            self._errors.append(error)
-
-
-def within(seconds: float, work: Callable[[], Outcome], late: CarrelError | None = None) -> Outcome:
-    return Begun(work).outcome(seconds, late)
 
 
 def ask(
@@ -69,15 +40,14 @@ def ask(
             except BaseException as error:
                 outcomes[name] = error
 
-    threads = {name: threading.Thread(target=run, args=(name, arm), daemon=True) for name, arm in arms.items()}
-    for thread in threads.values():
-        thread.start()
+    begun = [Begun(partial(run, name, arm)) for name, arm in arms.items()]
     deadline = time.monotonic() + timeout
-    for thread in threads.values():
-        thread.join(max(0.0, deadline - time.monotonic()))
+    late = StoreUnavailable(f"no answer within {timeout:g} s")
+    for one in begun:
+        with suppress(StoreUnavailable):
+            one.outcome(max(0.0, deadline - time.monotonic()), late)
     for name in arms:
         timings[name] = round(timings.get(name, 0.0) + spent.get(name, timeout * 1000), 3)
-    late = StoreUnavailable(f"no answer within {timeout:g} s")
     return _sort_out({name: outcomes.get(name, late) for name in arms})
 
 

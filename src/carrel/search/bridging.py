@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from carrel.types import ConceptPath, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from carrel.graphs import GraphStore
     from carrel.search.specificity import Specificity
@@ -52,15 +52,15 @@ def bridged(
     graph: GraphStore,
     specificity: Specificity,
     *,
-    named: Collection[str],
+    named: Callable[[], Collection[str]],
     weight: float,
 ) -> list[Passage]:
-    """The same passages in their new order; `named` are the keys of the concepts that the question names."""
+    """The same passages in their new order; `named` tells the keys of the concepts that the question names."""
     scored = [one for one in passages[:_MOST] if one.probability is not None]
     spots = _by_address(graph.spoken([one.chunk.address for one in scored])) if len(scored) > 1 else {}
     entitled = _entitled(scored, graph)
-    joining = {key for keys in entitled.values() for key in keys} - set(named)
-    joining &= {key for held in spots.values() for key in held}
+    joining = {key for keys in entitled.values() for key in keys} & {key for held in spots.values() for key in held}
+    joining -= set(named()) if joining else set()
     rows = graph.concepts(joining) if joining else {}
     bridges = _Bridges(spots, entitled, rows, specificity)
     risen = {one.chunk.address: bridges.risen(one, scored[:_SURE], weight) for one in scored}

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from carrel.errors import CarrelError, IndexNotFound
 from carrel.search import bridging, walking
-from carrel.search.asking import reason_of, within
+from carrel.search.asking import reason_of
+from carrel.search.begun import within
 from carrel.search.specificity import Specificity
 from carrel.search.spotting import Spotted, spot
 from carrel.telemetry import log, timed
@@ -120,8 +121,9 @@ class Concepts:
                 return shown
 
     def _bridged(self, passages: Sequence[Passage], query: str, weight: float) -> list[Passage]:
-        named = self.named_in(query).keys
-        return bridging.bridged(passages, self.graph, self.specificity, named=named, weight=weight)
+        return bridging.bridged(
+            passages, self.graph, self.specificity, named=lambda: self.named_in(query).keys, weight=weight
+        )
 
 
 def _score(evidence: Evidence) -> float:

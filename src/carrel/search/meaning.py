@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from carrel.search.asking import Begun
+from carrel.search.begun import Begun
 from carrel.types import Hit
 
 if TYPE_CHECKING:

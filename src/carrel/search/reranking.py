@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from carrel.errors import CarrelError
 from carrel.rerankers import Explaining, is_costly
 from carrel.rerankers.models import too_slow
-from carrel.search.asking import within
+from carrel.search.begun import within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from carrel import queries
 from carrel.errors import CarrelError, InvalidInput
-from carrel.search.asking import within
+from carrel.search.begun import within
 from carrel.search.listing import listing_arm
 from carrel.telemetry import log
 from carrel.types import EVERYTHING, Degradation, Mode, Step, StepKind

@@ -103,11 +103,11 @@ class FlatVectors:
         among = sum(len(live.segment) for live in every)
         scored = [_similarities(live, vector, where, among) for live in every]
         least = _least_of_best(scored, limit)
-        hits = [
-            Hit(live.segment.address(row), round(min(1.0, max(-1.0, float(similarities[row]))), 6))
-            for live, similarities in zip(every, scored, strict=True)
-            for row in np.flatnonzero(similarities >= least).tolist()
-        ]
+        hits: list[Hit] = []
+        for live, similarities in zip(every, scored, strict=True):
+            rows = np.flatnonzero(similarities >= least)
+            scores = similarities[rows].astype(np.float64).clip(-1.0, 1.0).round(6).tolist()
+            hits += map(Hit, live.segment.addresses_of(rows), scores)
         return sorted(hits, key=lambda hit: (-hit.score, hit.address))[:limit]
 
     def get(self, address: str) -> Vector | None:
@@ -115,12 +115,11 @@ class FlatVectors:
 
     def many(self, addresses: Collection[str]) -> dict[str, Vector]:
         self._refresh()
-        return {
-            address: np.array(live.segment.vectors[row])
-            for live in self._live
-            for address, row in live.segment.rows_at(addresses)
-            if live.alive[row]
-        }
+        found: dict[str, Vector] = {}
+        for live in self._live:
+            rows = {address: row for address, row in live.segment.rows_at(addresses) if live.alive[row]}
+            found.update(zip(rows, live.segment.vectors[list(rows.values())], strict=True))
+        return found
 
     def count(self) -> int:
         self._refresh()
@@ -128,7 +127,7 @@ class FlatVectors:
 
     def addresses(self) -> set[str]:
         self._refresh()
-        return {live.segment.address(row) for live in self._live for row in np.flatnonzero(live.alive).tolist()}
+        return {address for live in self._live for address in live.segment.addresses_of(np.flatnonzero(live.alive))}
 
     def clear(self, *, model: str, dim: int) -> None:
         self.model, self.dim = self._wanted = model, dim

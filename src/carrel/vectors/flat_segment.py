@@ -49,9 +49,10 @@ class Segment:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def address(self, row: int) -> str:
-        start = int(self.address_ends[row - 1]) if row else 0
-        return self.address_bytes[start : int(self.address_ends[row])].tobytes().decode()
+    def addresses_of(self, rows: NDArray[np.intp]) -> Iterator[str]:
+        starts = np.where(rows > 0, self.address_ends[rows - 1], 0).tolist()
+        for start, end in zip(starts, self.address_ends[rows].tolist(), strict=True):
+            yield self.address_bytes[start:end].tobytes().decode()
 
     def rows_at(self, addresses: Collection[str]) -> Iterator[tuple[str, int]]:
         """The rows of those addresses that stand here."""
@@ -158,7 +159,7 @@ def rows_of_segment(segment: Segment, alive: Mask) -> Rows:
         )
         for record in segment.rows[picked]
     ]
-    return Rows(segment.vectors, [segment.address(row) for row in picked.tolist()], facts, picked)
+    return Rows(segment.vectors, list(segment.addresses_of(picked)), facts, picked)
 
 
 def write_segment(directory: Path, sources: Sequence[Rows]) -> int:
