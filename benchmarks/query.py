@@ -115,7 +115,12 @@ def questions(chunks: Sequence[Chunk]) -> list[str]:
 
 
 def library_of(shelf: Shelf, folder: Path) -> Library:
-    """A library that holds exactly these chunks with these vectors."""
+    """A library that holds exactly these chunks with these vectors, and their graph; one that is there already is used."""
+    if (folder / ".carrel").exists():
+        library = Library.open(folder)
+        if library.stores.vectors.count() == library.stores.graph.size().chunks == len(shelf.chunks):
+            return library
+        library.close()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     library = Library.init(folder)

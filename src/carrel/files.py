@@ -102,8 +102,10 @@ def cut_short(directory: Path, sizes: dict[str, int]) -> str:
     # Whatever is gone altogether is still mapped.
     with suppress(FileNotFoundError), os.scandir(directory) as entries:
         for entry in entries:
+            # Looked up first: another thread may see the file longer in between, while it is being written.
+            known = sizes.get(entry.name, 0)
             size = 0 if entry.name.endswith((".json", ".lock")) else entry.stat().st_size
-            if size < sizes.get(entry.name, 0):
+            if size < known:
                 return entry.name
             sizes[entry.name] = size
     return ""

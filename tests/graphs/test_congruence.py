@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import random
+import tempfile
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import carrel
+from carrel.concepts import Rules, contribution
 from carrel.graphs import CURATED, GraphStore
-from carrel.testing import MemoryGraph
-from carrel.types import Concept, Contribution, Filter, Mention, Predicate, Role, Triple, Work
+from carrel.library import Library
+from carrel.search.concepts import Concepts
+from carrel.testing import HashedWords, MemoryGraph
+from carrel.types import EVERYTHING, Concept, Contribution, Filter, Mention, Predicate, Role, Triple, Work
 from tests.builders import make_chunk
 from tests.graphs.conftest import make
 from tests.graphs.stores import KEPT
@@ -105,6 +112,34 @@ def everything(graph: GraphStore) -> dict[str, Any]:
         "spoken": graph.spoken([f"paper{number:03d}/ch1/s1/p1" for number in range(0, PAPERS, 3)]),
         "citations": graph.citations(),
         "citations of some": graph.citations(["paper003", "paper010"]),
+        "ranked": [Concepts(graph).hits(" and ".join(pair), 50, EVERYTHING) for pair in pairwise(some)],
+        "ranked, of some": Concepts(graph, hops=1).hits(" ".join(some[:4]), 50, WHERE),
+    }
+
+
+def papers() -> list[Contribution]:
+    """What the papers that Carrel ships contribute, by its own extraction."""
+    place = Path(carrel.__file__).parent / "demo" / "papers"
+    with tempfile.TemporaryDirectory() as folder, Library.init(folder, embedder=HashedWords()) as library:
+        library.add(place)
+        rows, catalog = library.list(), library.stores.catalog
+        return [
+            contribution(row.reference, catalog.chunks_of([row.reference.id]), work=Work(), cites=(), extractor=Rules())
+            for row in rows
+        ]
+
+
+def read(graph: GraphStore) -> dict[str, Any]:
+    rows = graph.find("", limit=10_000)
+    names = [row.concept.name for row in rows[:12]]
+    asked = ("citation recommendation with SPECTER", "knowledge graph of Semantic Scholar", "digital libraries")
+    return {
+        "rows": rows,
+        "triples": graph.triples([row.key for row in rows]),
+        "ranked": [Concepts(graph).hits(question, 20, EVERYTHING) for question in asked],
+        "paths": [Concepts(graph).told(question) for question in asked],
+        "spoken": graph.spoken([spot.address for spot in graph.spots([rows[0].key], limit=9, where=EVERYTHING)]),
+        "near": [graph.near(name[1:], edits=2, limit=3) for name in names],
     }
 
 
@@ -117,6 +152,11 @@ def built(graph: GraphStore) -> GraphStore:
     graph.delete(["passing", *(f"paper{number:03d}" for number in range(0, 40, 4))])
     graph.put(papers[:12:2])
     return graph
+
+
+@cache
+def shipped() -> tuple[Contribution, ...]:
+    return tuple(papers())
 
 
 @cache
@@ -143,8 +183,26 @@ def test_every_store_gives_the_same_answers(told: dict[str, Any]) -> None:
         assert told[question] == answer, question
 
 
+@pytest.mark.parametrize("kind", KEPT)
+def test_real_papers_have_the_same_graph_on_every_store(
+    kind: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    memory, graph = MemoryGraph(), make(kind, request, tmp_path_factory, namespace="carrel_real").open()
+    graph.clear()
+    memory.put(shipped())
+    graph.put(shipped())
+    expected = read(memory)
+    assert all(expected["ranked"])
+    assert expected["triples"]
+    for question, answer in read(graph).items():
+        assert answer == expected[question], question
+    graph.clear()
+    graph.close()
+
+
 def test_there_is_enough_to_disagree_about() -> None:
     answers = expected()
+    assert all(answers["ranked"])
     assert len(answers["rows"]) > 100
     assert len(answers["relations"]) > 300
     assert len(answers["citations"]) > 100

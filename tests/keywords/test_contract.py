@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as some
 
 from carrel.errors import InvalidInput, StoreUnavailable
@@ -185,6 +185,7 @@ def test_those_come_first_that_have_more_of_the_words_beside(index: KeywordIndex
 
 
 @given(word=some.text(max_size=80), distance=some.sampled_from([1, 2]))
+@example(word="\U00018d80", distance=1)  # A letter to tantivy, but not to Python.
 def test_no_word_is_an_error(filled: KeywordIndex, word: str, distance: int) -> None:
     assert set(filled.near(word, distance=distance, beside=word, limit=5)) <= filled.addresses()
     assert filled.frequencies([word])[0] <= filled.count()

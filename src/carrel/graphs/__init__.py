@@ -33,7 +33,10 @@ class GraphStore(Protocol):
     4. else it is the concept of which two thirds or more of the papers that give it as an alias say so; its own if
        there is none.
 
-    Everything that is told of a concept includes what was said under the keys that mean it.
+    Everything that is told of a concept includes what was said under the keys that mean it. A statement between two
+    names of one concept is no relation. What several mentions say of one concept, chunk and role is one spot, the most
+    relevant, and only chunks that papers contributed have any: what is curated of a paper's chunk waits for the paper.
+    The curator is no paper in what is counted, but its mentions weigh.
     """
 
     def put(self, contributions: Sequence[Contribution]) -> None:
@@ -53,7 +56,10 @@ class GraphStore(Protocol):
         ...
 
     def near(self, name: str, *, edits: int, limit: int) -> list[str]:
-        """Keys of concepts with a name or alias whose key is at most so many edits from this one's, nearest first."""
+        """Keys of concepts with a name or alias whose key is at most so many edits from this one's, nearest first.
+
+        All that have such an alias, also where it means none of them.
+        """
         ...
 
     def concepts(self, keys: Collection[str]) -> dict[str, ConceptRow]:

@@ -62,7 +62,7 @@ def _named(schema: tantivy.Schema, text: str, also: Sequence[tuple[str, str]]) -
     """One query a word and field, and one for each other name."""
     terms = _terms(text)
     for name, other in also:
-        named, query, count = _terms(name), _phrase(schema, other), len(words.stems(other))
+        named, query, count = _terms(name), _phrase(schema, other), len(words.stems(other)) or 1
         if query and len(words.stems(name)) == 1:
             # A text that defines an acronym has both; it is not twice as much about it.
             own = _any([Query.term_query(schema, *term) for term in named])

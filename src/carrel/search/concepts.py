@@ -60,7 +60,10 @@ class Concepts:
 
     @cached_property
     def specificity(self) -> Specificity:
-        return Specificity(self._chunks())
+        try:
+            return Specificity(self._chunks())
+        except CarrelError:
+            return Specificity(self.size.chunks)
 
     def _named_in(self, query: str) -> Spotted:
         return spot(query, self.graph, self.specificity, nearly=self._nearly)
