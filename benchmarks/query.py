@@ -115,7 +115,7 @@ def questions(chunks: Sequence[Chunk]) -> list[str]:
 
 
 def library_of(shelf: Shelf, folder: Path) -> Library:
-    """A library that holds exactly these chunks with these vectors, and their graph; one that is there already is used."""
+    """A library that holds exactly these chunks with these vectors, and their graph, or the one that is there."""
     if (folder / ".carrel").exists():
         library = Library.open(folder)
         if library.stores.vectors.count() == library.stores.graph.size().chunks == len(shelf.chunks):
