@@ -48,7 +48,7 @@ def order(
     weight: float = 4,
 ) -> dict[str, float | None]:
     graph = graph_of(passages, spoken)
-    after = bridged(passages, graph, Specificity(ALL), named=lambda: named, weight=weight)
+    after = bridged(passages, graph, Specificity(ALL), named=lambda _: named, weight=weight)
     assert [one.rank for one in after] == list(range(1, len(passages) + 1))
     return {one.chunk.paper_id: one.probability for one in after}
 
@@ -75,7 +75,7 @@ def test_it_never_passes_what_led_to_it() -> None:
 
 def test_it_tells_where_it_was_named() -> None:
     passages = [JOURNAL, SOCIETY]
-    _, led = bridged(passages, graph_of(passages, SPOKEN), Specificity(ALL), named=tuple, weight=4)
+    _, led = bridged(passages, graph_of(passages, SPOKEN), Specificity(ALL), named=lambda _: (), weight=4)
     assert str(led.path) == "journal/ch1/s1/p1 — Sleep Society — mentioned here"
     assert led.as_dict()["path"]["source"] == "journal/ch1/s1/p1"
     assert led.signals["bridge"] == pytest.approx(0.4678, abs=1e-3)
@@ -116,7 +116,9 @@ def test_passages_of_one_paper_do_not_lift_each_other() -> None:
     first, second = passage("book", 0.8), passage("book", 0.1, heading="Sleep Society")
     spoken = {"book": {"Sleep Society": 0.9}}
     assert (
-        bridged([first, second], graph_of([first], spoken), Specificity(ALL), named=tuple, weight=9)[1].probability
+        bridged([first, second], graph_of([first], spoken), Specificity(ALL), named=lambda _: (), weight=9)[
+            1
+        ].probability
         == 0.1
     )
 

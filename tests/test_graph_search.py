@@ -18,7 +18,7 @@ from carrel.graphs.sqlite import SqliteGraph
 from carrel.search import walking
 from carrel.search.concepts import Concepts
 from carrel.search.specificity import Specificity
-from carrel.search.spotting import spot
+from carrel.search.spotting import said, spot
 from carrel.testing import MemoryGraph
 from carrel.types import (
     EVERYTHING,
@@ -84,7 +84,7 @@ def trees() -> MemoryGraph:
 
 
 def named(graph: MemoryGraph, query: str) -> list[tuple[str, str, Match]]:
-    seeds = spot(query, graph, Specificity(graph.size().chunks)).seeds
+    seeds = spot(query, graph, Specificity(graph.size().chunks))
     return [(seed.said, seed.row.concept.name, seed.match) for seed in seeds]
 
 
@@ -124,14 +124,14 @@ def test_slips_are_forgiven_by_the_length_of_the_name_alone() -> None:
 
 
 def test_the_longest_name_is_meant_but_all_within_it_are_known_to_be_said(trees: MemoryGraph) -> None:
-    spotted = spot("segment tree", trees, Specificity(MANY))
-    assert [seed.row.concept.name for seed in spotted.seeds] == ["Segment tree"]
-    assert spotted.keys == {"segment tree", "tree"}
+    seeds = spot("segment tree", trees, Specificity(MANY))
+    assert [seed.row.concept.name for seed in seeds] == ["Segment tree"]
+    assert said("segment tree", trees, ["segment tree", "tree", "heap"]) == {"segment tree", "tree"}
 
 
 def test_what_everything_speaks_of_is_worth_next_to_nothing() -> None:
     graph = graph_of(paper("p", {"splay tree": 0.5, "treap": 0.5}))
-    rare, single, common = spot("splay tree treap algorithm", graph, Specificity(graph.size().chunks)).seeds
+    rare, single, common = spot("splay tree treap algorithm", graph, Specificity(graph.size().chunks))
     assert rare.weight == 1.0
     assert single.weight == pytest.approx(0.7)
     assert common.weight < 0.02
@@ -384,3 +384,23 @@ def test_whatever_is_asked_is_looked_up_as_text(tmp_path: Path, trees: MemoryGra
     assert time.perf_counter() - start < 2
     assert graph.size() == before
     graph.close()
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("how do segment trees work", {"segment tree"}),
+        ("Is the Segment-Tree quick?", {"segment tree"}),
+        ("what is a tree of segments", set()),
+        ("最短路怎么求", {"最短路"}),
+        ("", set()),
+    ],
+)
+def test_it_is_told_which_of_some_concepts_a_question_names(query: str, named: set[str]) -> None:
+    assert said(query, MemoryGraph(), ["segment tree", "segmental", "最短路"]) == named
+
+
+def test_an_acronym_names_what_it_stands_for() -> None:
+    graph = MemoryGraph()
+    graph.put([Contribution("p", concepts=(Concept("support vector machine", ("SVM",)),))])
+    assert said("does an SVM help", graph, ["support vector machine"]) == {"support vector machine"}

@@ -52,15 +52,15 @@ def bridged(
     graph: GraphStore,
     specificity: Specificity,
     *,
-    named: Callable[[], Collection[str]],
+    named: Callable[[Collection[str]], Collection[str]],
     weight: float,
 ) -> list[Passage]:
-    """The same passages in their new order; `named` tells the keys of the concepts that the question names."""
+    """The same passages in their new order; `named` tells which of some concepts the question names."""
     scored = [one for one in passages[:_MOST] if one.probability is not None]
     spots = _by_address(graph.spoken([one.chunk.address for one in scored])) if len(scored) > 1 else {}
     entitled = _entitled(scored, graph)
     joining = {key for keys in entitled.values() for key in keys} & {key for held in spots.values() for key in held}
-    joining -= set(named()) if joining else set()
+    joining -= set(named(joining)) if joining else set()
     rows = graph.concepts(joining) if joining else {}
     bridges = _Bridges(spots, entitled, rows, specificity)
     risen = {one.chunk.address: bridges.risen(one, scored[:_SURE], weight) for one in scored}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from carrel.errors import CarrelError, IndexNotFound
@@ -13,7 +13,7 @@ from carrel.search import bridging, walking
 from carrel.search.asking import reason_of
 from carrel.search.begun import within
 from carrel.search.specificity import Specificity
-from carrel.search.spotting import Spotted, spot
+from carrel.search.spotting import said, spot
 from carrel.telemetry import log, timed
 from carrel.types import ConceptPath, Degradation, Hit, Link, Mode, Named
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from carrel.graphs import GraphStore
     from carrel.search.finding import Request
+    from carrel.search.spotting import Seed
     from carrel.search.walking import Evidence, Hop
     from carrel.types import ConceptRow, Filter, GraphSize, Passage
 
@@ -65,14 +66,14 @@ class Concepts:
         except CarrelError:
             return Specificity(self.size.chunks)
 
-    def _named_in(self, query: str) -> Spotted:
+    def _named_in(self, query: str) -> tuple[Seed, ...]:
         return spot(query, self.graph, self.specificity, nearly=self._nearly)
 
     def hits(self, query: str, limit: int, where: Filter) -> list[Hit]:
         """By evidence, each with the best of the ways that lead to it."""
         if self.is_empty:
             raise IndexNotFound("The graph of concepts is empty. Run 'carrel index build' first")
-        seeds = self.named_in(query).seeds
+        seeds = self.named_in(query)
         if not seeds:
             return []
         found = walking.walk(seeds, self.graph, self.specificity, hops=self.hops, limit=limit, where=where)
@@ -93,7 +94,7 @@ class Concepts:
 
     def told(self, query: str) -> tuple[tuple[Named, ...], str]:
         """What the question names, and why the graph has nothing to say, if so."""
-        seeds = self.named_in(query).seeds
+        seeds = self.named_in(query)
         if not seeds:
             return (), EMPTY if self.is_empty else NONE_NAMED
         return tuple(Named(seed.said, seed.row.concept.name, seed.match) for seed in seeds), ""
@@ -124,9 +125,8 @@ class Concepts:
                 return shown
 
     def _bridged(self, passages: Sequence[Passage], query: str, weight: float) -> list[Passage]:
-        return bridging.bridged(
-            passages, self.graph, self.specificity, named=lambda: self.named_in(query).keys, weight=weight
-        )
+        named = partial(said, query, self.graph)
+        return bridging.bridged(passages, self.graph, self.specificity, named=named, weight=weight)
 
 
 def _score(evidence: Evidence) -> float:

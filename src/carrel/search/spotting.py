@@ -10,7 +10,7 @@ from carrel import naming, words
 from carrel.types import Match
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from carrel.graphs import GraphStore
     from carrel.search.specificity import Specificity
@@ -45,13 +45,6 @@ class Seed(NamedTuple):
     weight: float
 
 
-class Spotted(NamedTuple):
-    seeds: tuple[Seed, ...] = ()
-    """In the order of the question; one for each concept."""
-    keys: frozenset[str] = frozenset()
-    """Of all that is named, also within longer names."""
-
-
 class _Span(NamedTuple):
     start: int
     end: int
@@ -62,8 +55,8 @@ class _Span(NamedTuple):
         return self.end == self.start + 1
 
 
-def spot(query: str, graph: GraphStore, specificity: Specificity, *, nearly: bool = True) -> Spotted:
-    """`nearly`: what is no name may be a misspelt one. To look for that takes longer than all the rest."""
+def spot(query: str, graph: GraphStore, specificity: Specificity, *, nearly: bool = True) -> tuple[Seed, ...]:
+    """In the order of the question, one for each concept. `nearly`: what is no name may be a misspelt one. To look for that takes longer than all the rest."""
     units = _units(query)
     spans = [span for span in _spans(units) if _is_name(span)]
     meant = graph.resolve({span.text for span in spans})
@@ -74,7 +67,17 @@ def spot(query: str, graph: GraphStore, specificity: Specificity, *, nearly: boo
     alone = [span for span in exact if not any(one.start <= span.start and span.end <= one.end for one in found)]
     found |= {span: (meant[span.text], _match(span.text, meant[span.text])) for span in alone}
     rows = graph.concepts({key for key, _ in found.values()})
-    return Spotted(tuple(_seeds(found, rows, specificity)), frozenset((*meant.values(), *rows)))
+    return tuple(_seeds(found, rows, specificity))
+
+
+def said(query: str, graph: GraphStore, keys: Collection[str]) -> set[str]:
+    """Which of these concepts a question names, by name or acronym: all that is to be known of few, and quickly."""
+    units = _units(query)
+    text = f" {' '.join(map(naming.key, units))} "
+    unparted = naming.key(query)
+    by_name = {key for key in keys if f" {key} " in text or (not key.isascii() and key in unparted)}
+    acronyms = [unit for unit in units if unit[1:] != unit[1:].lower()]
+    return by_name.union(graph.resolve(acronyms).values() if acronyms else ())
 
 
 def _units(query: str) -> list[str]:
