@@ -56,7 +56,10 @@ class _Span(NamedTuple):
 
 
 def spot(query: str, graph: GraphStore, specificity: Specificity, *, nearly: bool = True) -> tuple[Seed, ...]:
-    """In the order of the question, one for each concept. `nearly`: what is no name may be a misspelt one. To look for that takes longer than all the rest."""
+    """In the order of the question, one for each concept.
+
+    `nearly`: what is no name may be a misspelt one. To look for that takes longer than all the rest.
+    """
     units = _units(query)
     spans = [span for span in _spans(units) if _is_name(span)]
     meant = graph.resolve({span.text for span in spans})
