@@ -39,7 +39,7 @@ def _print(found: Concepts) -> None:
     for row in found.rows:
         click.echo(_line(row, min(names, _NAME), width()))
     if len(found.rows) == found.total:
-        click.echo(f"{found.total:,} concepts", err=True)
+        click.echo(f"{found.total:,} concept{'' if found.total == 1 else 's'}", err=True)
     else:
         click.echo(f"Showing {len(found.rows):,} of {found.total:,} concepts; --limit 0 shows all.", err=True)
     if not found.total and not found.query:
