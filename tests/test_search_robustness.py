@@ -19,7 +19,8 @@ from carrel import Library
 from carrel.catalogs import QueryRecord
 from carrel.errors import CarrelError, DimensionMismatchError, IndexNotFound, InvalidInput, StoreUnavailable
 from carrel.rerankers.fused import Fused
-from carrel.testing import HashedWords
+from carrel.search.meaning import Meaning
+from carrel.testing import HashedWords, MemoryVectors
 from carrel.types import Candidate, Concept, Contribution, Filter, Mention, SearchResult, Strategy, Vector
 from carrel.types import Fused as FusedRank
 from tests import test_robustness as processes
@@ -377,3 +378,24 @@ def test_threads_take_turns_at_writing_the_history(library: Library) -> None:
     reader = sqlite3.connect(library.layout.database)
     assert reader.execute("SELECT count(*) FROM rag_queries").fetchone() == (200,)
     reader.close()
+
+
+class Recovering(HashedWords):
+    """A model whose server is away for the first question."""
+
+    asked = 0
+
+    def embed_query(self, text: str) -> Vector:
+        self.asked += 1
+        if self.asked == 1:
+            raise StoreUnavailable("away")
+        return super().embed_query(text)
+
+
+def test_a_question_that_could_not_be_embedded_ahead_is_tried_again() -> None:
+    meaning = Meaning(Recovering(), MemoryVectors(model="m", dim=64))
+    meaning.begin("trees")
+    while not meaning._begun("trees").has_failed:
+        time.sleep(0.001)
+    meaning.begin("trees")
+    assert meaning.of_question("trees").shape == (64,)

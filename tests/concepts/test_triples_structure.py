@@ -148,3 +148,8 @@ def test_without_a_topic_links_and_lists_say_nothing() -> None:
 )
 def test_a_title_that_is_a_name_tells_the_topic(title: str, topic: str) -> None:
     assert topic_of(title, {}) == topic
+
+
+def test_an_entry_of_a_table_of_contents_says_nothing_of_the_topic() -> None:
+    assert found("- [Binary search](b.md)\n- [Suffix array](s.md)\n", title="Navigation", section="Strings") == []
+    assert told(found("It has much in common with [binary search](b.md) on an array.")) != []

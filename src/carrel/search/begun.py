@@ -39,6 +39,10 @@ class Begun(Generic[Outcome]):
         self._done = threading.Event()
         _inbox().put(self._run)
 
+    @property
+    def has_failed(self) -> bool:
+        return bool(self._errors)
+
     def outcome(self, seconds: float | None = None, late: CarrelError | None = None) -> Outcome:
         """What it came to, if that is not too late; it may go on unheard."""
         self._done.wait(seconds)

@@ -32,7 +32,10 @@ class Meaning:
 
     def begin(self, question: str) -> None:
         """Embed a question while something else is being done; whoever asks for its vector then need not wait long."""
-        self._begun(question)
+        if self._begun(question).has_failed:
+            # Of an earlier search that did without: what failed may succeed now.
+            self._begun.cache_clear()
+            self._begun(question)
 
     def of_question(self, question: str) -> Vector:
         try:

@@ -71,6 +71,9 @@ _PAGE = re.compile(r"(?:.*/)?([^/#?]+?)(?:\.(?:md|markdown|html?|ipynb))?(?:[#?]
 
 def links(sentence: str, topic: str, known: Mapping[str, str]) -> Iterator[Statement]:
     """Of a sentence in an article about the topic."""
+    if not re.search(r"\w", LINK.sub("", sentence)):
+        # An entry of a table of contents: it says where something is, not what that has to do with the topic.
+        return
     why, last, doubtful = None, 0, _doubtful(sentence)
     for link in LINK.finditer(sentence):
         before = plain(sentence[max(0, link.start() - _BEFORE) : link.start()])
