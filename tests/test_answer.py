@@ -7,6 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from carrel import answer as answering
+from carrel.answer import Means, certainty
+from carrel.answer.refusing import INSUFFICIENT
+from carrel.generators import Generator
 from carrel.generators.extractive import Extractive
 from carrel.settings import Answer as Options
 from carrel.testing import HashedWords, Script
@@ -21,6 +24,7 @@ from carrel.types import (
     DoneEvent,
     Event,
     Fused,
+    MetadataEvent,
     Mode,
     Part,
     Passage,
@@ -56,16 +60,12 @@ def result(*passages: Passage) -> SearchResult:
 EVIDENCE = result(passage(1, FIRST, 0.9, start=100), passage(2, SECOND, 0.7))
 
 
+def means(generator: Generator) -> Means:
+    return Means(HashedWords(), generator, Options())
+
+
 def events(script: list[str], found: SearchResult = EVIDENCE) -> list[Event]:
-    return list(
-        answering.answer(
-            "How hard is granite?",
-            result=found,
-            embedder=HashedWords(),
-            generator=Script(*script),
-            options=Options(),
-        )
-    )
+    return list(answering.answer("How hard is granite?", found, means(Script(*script))))
 
 
 def ask(*script: str, found: SearchResult = EVIDENCE) -> Answer:
@@ -104,9 +104,9 @@ def test_what_cannot_be_found_where_it_is_said_to_stand_is_never_shown(lie: str)
 def test_when_nothing_said_can_be_proved_the_answer_is_a_refusal_with_near_misses() -> None:
     answer = ask("Granite is soft. [1]")
     assert answer.has_insufficient_evidence
-    assert answer.answer == answering.INSUFFICIENT
+    assert answer.answer == INSUFFICIENT
     assert [passage.chunk.address for passage in answer.near_misses] == ["p1/abstract", "p2/abstract"]
-    assert answer.unsupported == ("Granite is soft.",)
+    assert [one.text for one in answer.unsupported] == ["Granite is soft."]
 
 
 def test_quotes_may_differ_in_white_space_and_marks_and_are_shown_as_the_source_has_them() -> None:
@@ -133,7 +133,7 @@ def test_a_stream_cut_anywhere_gives_the_same_answer() -> None:
 
 def test_confidence_comes_first_each_source_before_its_statement_and_the_whole_last() -> None:
     kinds = [type(event) for event in events(["Granite is hard. [1]\nBasalt is dark. [2]\n"])]
-    assert kinds == [ConfidenceEvent, CitationEvent, TokenEvent, CitationEvent, TokenEvent, DoneEvent]
+    assert kinds == [ConfidenceEvent, CitationEvent, TokenEvent, CitationEvent, TokenEvent, MetadataEvent, DoneEvent]
 
 
 def test_a_statement_is_shown_as_soon_as_it_is_complete() -> None:
@@ -142,7 +142,7 @@ def test_a_statement_is_shown_as_soon_as_it_is_complete() -> None:
             yield "Granite is hard. [1]\n"
             raise AssertionError("asked for more before the first statement was shown")
 
-    stream = answering.answer("q", result=EVIDENCE, embedder=HashedWords(), generator=Slow(), options=Options())
+    stream = answering.answer("q", EVIDENCE, means(Slow()))
     assert [type(next(stream)) for _ in range(3)] == [ConfidenceEvent, CitationEvent, TokenEvent]
 
 
@@ -165,18 +165,12 @@ def test_an_empty_search_is_a_refusal_without_near_misses() -> None:
     [(0.8, "high"), (0.79, "medium"), (0.6, "medium"), (0.4, "low"), (0.39, "insufficient"), (None, "insufficient")],
 )
 def test_confidence_has_four_levels(probability: float | None, level: str) -> None:
-    assert answering.confidence(probability).value == level
+    assert certainty.level(probability).value == level
 
 
 def test_the_extractive_generator_says_only_what_stands_in_the_passages() -> None:
-    stream = answering.answer(
-        "How hard is granite and how dark is basalt?",
-        result=EVIDENCE,
-        embedder=HashedWords(),
-        generator=Extractive(max_statements=2),
-        options=Options(),
-    )
-    answer = answering.collect(stream)
+    question = "How hard is granite and how dark is basalt?"
+    answer = answering.collect(answering.answer(question, EVIDENCE, means(Extractive(max_statements=2))))
     assert 1 <= len(answer.statements) <= 2
     assert answer.unsupported == ()
     for citation in answer.citations:

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Self
 from carrel import answer as answering
 from carrel import health, history, layout, likeness, reading
 from carrel import search as searching
-from carrel.chunking import pages
 from carrel.conceptual import Conceptual
 from carrel.embedders import cache_contents
 from carrel.errors import CarrelError, InvalidInput, PaperNotFound
@@ -196,15 +195,7 @@ class Library(Conceptual):
             raise InvalidInput(f"top_k must be a positive integer, got {wanted}")
         parts = self._pipeline(Mode.HYBRID, graph=graph)
         result = searching.search(question, mode=Mode.HYBRID, limit=wanted, where=where, pipeline=parts, tells=False)
-        events = answering.answer(
-            question,
-            result=result,
-            embedder=self.embedder,
-            generator=self.generator,
-            options=options,
-            boxes=self.boxes,
-        )
-        for event in events:
+        for event in answering.answer(question, result, self._means):
             if isinstance(event, DoneEvent):
                 self._remember(event.answer.query_id, result, event.answer)
             yield event
@@ -240,8 +231,7 @@ class Library(Conceptual):
 
     def boxes(self, chunk: Chunk, start: int | None = None, end: int | None = None) -> tuple[Box, ...]:
         """Where on its pages a chunk stands, or `text[start:end]` of the text it is cut from."""
-        places = self.stores.catalog.places(chunk.paper_id, chunk.part)
-        return pages.boxes(places, chunk.start if start is None else start, chunk.end if end is None else end)
+        return self._boxes(chunk, chunk.start if start is None else start, chunk.end if end is None else end)
 
     def text(self, address: str) -> str:
         """The stored source text that citations at this address count their offsets in."""

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from carrel import curation, health, locking, registry, settings
-from carrel.chunking import Limits
+from carrel.answer import Means
+from carrel.chunking import Limits, pages
 from carrel.concepts import Rules
 from carrel.concepts.triples import Asked
 from carrel.embedders.cache import EmbeddingCache
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from carrel.parsers import Parser
     from carrel.references import Found
     from carrel.rerankers import Reranker
-    from carrel.types import Progress
+    from carrel.types import Box, Chunk, Progress
 
 
 _DATALAB = "datalab:"
@@ -258,6 +259,16 @@ class Parts:
             meaning=self._meaning,
             concepts=concepts,
         )
+
+    @property
+    def _means(self) -> Means:
+        """What an answer is made with."""
+        options = self.settings.answer
+        stand_in = registry.make("generators", "extractive", max_statements=options.max_statements)
+        return Means(self.embedder, self.generator, options, stand_in, boxes=self._boxes)
+
+    def _boxes(self, chunk: Chunk, start: int, end: int) -> tuple[Box, ...]:
+        return pages.boxes(self.stores.catalog.places(chunk.paper_id, chunk.part), start, end)
 
     @property
     def _workplace(self) -> adding.Workplace:

@@ -33,7 +33,18 @@ class Excerpt:
     number: int
     title: str
     text: str
+    """The whole passage: spans are counted in it."""
     sentences: tuple[tuple[Span, float], ...] = ()
+    """What may be quoted of it, each with how much it says about the question, in order of text."""
+    offered: tuple[Span, ...] | None = None
+    """The stretches of it that there is room for, in order of text; None for all of it."""
+
+    @property
+    def shown(self) -> str:
+        """What a generator gets to read."""
+        if self.offered is None:
+            return self.text
+        return " […] ".join(self.text[span.start : span.end] for span in self.offered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +53,39 @@ class Prompt:
 
     question: str
     excerpts: tuple[Excerpt, ...]
+    task: str = ""
+    """What to do with them; if empty, to answer the question."""
+
+
+class Notice(StrEnum):
+    """What became of a paper after it was published."""
+
+    RETRACTION = "retraction"
+    CONCERN = "expression of concern"
+    CORRECTION = "correction"
+    REINSTATEMENT = "reinstatement"
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A notice about a paper, and who says so."""
+
+    notice: Notice
+    source: str
+    """As `Retraction Watch, as of 2026-11-01`, or `the tag 'retracted'`."""
+    date: str = ""
+    """When it was given, YYYY-MM-DD; empty where that is not known."""
+    reason: str = ""
+    doi: str = ""
+    """Of the notice itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is to be known of a cited paper beside its words."""
+
+    url: str = ""
+    flags: tuple[Flag, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +99,7 @@ class Citation:
     end: int
     score: float
     boxes: tuple[Box, ...] = ()
+    standing: Standing = Standing()
 
     @property
     def page(self) -> int | None:
@@ -74,6 +119,8 @@ class Citation:
             "end": self.end,
             "page": self.page,
             "boxes": [asdict(box) for box in self.boxes],
+            "url": self.standing.url or None,
+            "flags": [asdict(flag) for flag in self.standing.flags],
             "score": self.score,
         }
 
@@ -82,6 +129,24 @@ class Citation:
 class Statement:
     text: str
     citations: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """What a generator said and nothing it was given proves."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Certainty:
+    """How well the evidence that was found supports an answer."""
+
+    probability: float | None
+    """That what was found holds an answer; None when nothing could tell."""
+    missing: tuple[str, ...] = ()
+    """Words of the question that the evidence does not speak of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +161,15 @@ class Answer:
     confidence: Confidence
     has_insufficient_evidence: bool
     near_misses: tuple[Passage, ...]
-    unsupported: tuple[str, ...]
+    unsupported: tuple[Unsupported, ...]
     strategy: Strategy
     generator: str
+    """Who wrote it; not the one that was asked, where another had to stand in."""
+    certainty: Certainty = Certainty(None)
+    threshold: float = 0.0
+    """The probability that was asked of the evidence."""
+    asked: str = ""
+    """The question as it was searched for, where it was made whole from an earlier one."""
     degraded: tuple[Degradation, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict)
 
@@ -120,10 +191,15 @@ class Answer:
                 }
                 for passage in self.near_misses
             ],
-            "unsupported": list(self.unsupported),
+            "unsupported": [asdict(one) for one in self.unsupported],
+            "probability": self.certainty.probability,
+            "threshold": self.threshold,
+            "missing": list(self.certainty.missing),
+            "asked": self.asked or self.question,
             "strategy": self.strategy.value,
             "generator": self.generator,
             "degraded": [asdict(part) for part in self.degraded],
+            "rerank_degraded": any(part.arm == "rerank" for part in self.degraded),
             "timings": dict(self.timings),
         }
 
@@ -152,8 +228,20 @@ class TokenEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class MetadataEvent:
+    """What is known once the last word is said: how it was found and how long each stage took."""
+
+    query_id: str
+    strategy: Strategy
+    generator: str
+    timings: Mapping[str, float]
+    """Milliseconds; `first_token` counts from the question to the first proved word."""
+    degraded: tuple[Degradation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class DoneEvent:
     answer: Answer
 
 
-Event: TypeAlias = ConfidenceEvent | CitationEvent | TokenEvent | DoneEvent
+Event: TypeAlias = ConfidenceEvent | CitationEvent | TokenEvent | MetadataEvent | DoneEvent

@@ -1,0 +1,77 @@
+"""Listening to a generator that may be slow, endless, or gone.
+
+It speaks in a thread of its own, so that one that hangs holds up nobody: who listens no longer leaves at once, and it
+is stopped at its next word.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from queue import Empty, Queue
+from typing import TYPE_CHECKING
+
+from carrel.errors import ModelTooSlow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_AHEAD = 4
+"""Pieces that it may say before they are heard; more would be work for nothing if nobody listens any longer."""
+_LONGEST = 50_000
+"""Characters. Who has not come to an end by then will not."""
+
+
+class _End:
+    """The last thing that is heard, and why it is."""
+
+    def __init__(self, error: BaseException | None = None) -> None:
+        self.error = error
+
+
+def listen(name: str, speak: Callable[[], Iterator[str]], *, seconds: float) -> Iterator[str]:
+    """What a generator says, piece by piece, for so many seconds at most. What it raises is raised here."""
+    heard: Queue[str | _End] = Queue(_AHEAD)
+    stopped = threading.Event()
+    threading.Thread(target=_speak, args=(speak, heard, stopped), daemon=True, name="carrel-generator").start()
+    deadline, length = time.monotonic() + seconds, 0
+    try:
+        while length < _LONGEST:
+            piece = _next(heard, deadline, name, seconds)
+            if isinstance(piece, _End):
+                if piece.error is not None:
+                    raise piece.error
+                return
+            length += len(piece)
+            yield piece
+    finally:
+        stopped.set()
+        # One that waits for room to speak finds it, sees that it is stopped, and ends.
+        while not heard.empty():
+            heard.get_nowait()
+
+
+def _next(heard: Queue[str | _End], deadline: float, name: str, seconds: float) -> str | _End:
+    try:
+        return heard.get(timeout=max(deadline - time.monotonic(), 0.001))
+    except Empty:
+        raise ModelTooSlow(
+            f"the generator {name!r} was still at work after {seconds:g} s",
+            hint="The setting generation.seconds can be raised.",
+        ) from None
+
+
+def _speak(speak: Callable[[], Iterator[str]], heard: Queue[str | _End], stopped: threading.Event) -> None:
+    try:
+        pieces = speak()
+        try:
+            for piece in pieces:
+                if stopped.is_set():
+                    return
+                heard.put(piece)
+        finally:
+            if close := getattr(pieces, "close", None):
+                close()
+        heard.put(_End())
+    except BaseException as error:
+        heard.put(_End(error))
