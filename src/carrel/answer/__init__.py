@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,12 +17,13 @@ from carrel.answer.certainty import certainty as certainty_of
 from carrel.answer.certainty import level
 from carrel.answer.listening import listen
 from carrel.answer.proving import Prover, Unproved
-from carrel.errors import CarrelError, InvalidInput, MissingExtra, ModelNotInstalled
+from carrel.errors import CarrelError, ContextTooLong, InvalidInput, MissingExtra, ModelNotInstalled
 from carrel.telemetry import timed
 from carrel.types import (
     Answer,
     Citation,
     CitationEvent,
+    Confidence,
     ConfidenceEvent,
     Degradation,
     DoneEvent,
@@ -34,13 +36,13 @@ from carrel.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from carrel.answer.said import Said
     from carrel.embedders import Embedder
     from carrel.generators import Generator
     from carrel.settings import Answer as Options
-    from carrel.types import Box, Chunk, Event, Excerpt, Passage, SearchResult, Span
+    from carrel.types import Box, Certainty, Chunk, Event, Excerpt, Passage, SearchResult, Span
 
     BoxesOf: TypeAlias = Callable[[Chunk, int, int], tuple[Box, ...]]
     """Where on its pages a stretch of a chunk's text stands; it is counted in the text of the chunk's part."""
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
 
 _WRONG_SETTINGS = (InvalidInput, MissingExtra, ModelNotInstalled)
 """What no other generator should hide: the user has to put it right."""
+_FEWEST_TOKENS = 256
+"""A model that reads less than this reads no evidence."""
 
 
 @dataclass(frozen=True)
@@ -72,44 +76,16 @@ def answer(question: str, result: SearchResult, means: Means, *, asked: str = ""
     `asked` is the question that was searched for, where it is not the one that is to be answered. Who closes the
     iterator stops the work.
     """
-    timings, began = dict(result.timings), time.perf_counter()
-    with timed(timings, "evidence"):
-        excerpts = evidence.select(asked or question, result.passages, means.embedder)
-        certainty = certainty_of(asked or question, result.passages, excerpts)
-    threshold = means.options.threshold
-    insufficient = certainty.probability is None or certainty.probability < threshold
-    yield ConfidenceEvent(level(certainty.probability), insufficient, certainty.probability)
-    talk = _Talk(result.passages, means, asked or question, excerpts)
-    with timed(timings, "generation"):
-        for event in talk.proved() if not insufficient else ():
-            if isinstance(event, TokenEvent) and "first_token" not in timings:
-                elapsed = (time.perf_counter() - began) * 1000
-                timings["first_token"] = round(result.timings.get("total", 0.0) + elapsed, 3)
-            yield event
-    refused = not talk.statements
-    text = " ".join(f"{one.text} {_marks(one.citations)}" for one in talk.statements)
-    if refused:
-        text = refusing.refusal(question, result.passages, certainty, threshold)
-        yield TokenEvent(text)
-    whole = Answer(
-        query_id=secrets.token_hex(16),
-        question=question,
-        answer=text,
-        statements=tuple(talk.statements),
-        citations=tuple(talk.citations.values()),
-        confidence=level(certainty.probability),
-        has_insufficient_evidence=refused,
-        near_misses=tuple(result.passages[: refusing.NEAR_MISSES]) if refused else (),
-        unsupported=tuple(talk.unsupported),
-        strategy=result.strategy,
-        generator=talk.speaker.name,
-        certainty=certainty,
-        threshold=threshold,
-        asked=asked,
-        degraded=(*result.degraded, *talk.degraded),
-        timings=timings,
-    )
-    yield MetadataEvent(whole.query_id, whole.strategy, whole.generator, timings, whole.degraded)
+    talk = _Talk(question, asked, result, means)
+    certainty = talk.consider()
+    yield ConfidenceEvent(level(certainty.probability), talk.is_insufficient, certainty.probability)
+    if not talk.is_insufficient:
+        with timed(talk.timings, "generation"):
+            yield from talk.proved()
+    whole = talk.whole()
+    if whole.has_insufficient_evidence:
+        yield TokenEvent(whole.answer)
+    yield MetadataEvent(whole.query_id, whole.strategy, whole.generator, whole.timings, whole.degraded)
     yield DoneEvent(whole)
 
 
@@ -122,10 +98,10 @@ def collect(events: Iterable[Event]) -> Answer:
 class _Talk:
     """What has been said so far. Sources are numbered anew, in the order they are cited."""
 
-    passages: Sequence[Passage]
-    means: Means
     question: str
-    excerpts: Sequence[Excerpt]
+    asked: str
+    result: SearchResult
+    means: Means
     statements: list[Statement] = field(default_factory=list)
     citations: dict[tuple[str, int, int], Citation] = field(default_factory=dict)
     """By chunk and place."""
@@ -133,7 +109,58 @@ class _Talk:
     degraded: list[Degradation] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.began = time.perf_counter()
+        self.timings = dict(self.result.timings)
         self.speaker = self.means.generator
+
+    @property
+    def searched(self) -> str:
+        return self.asked or self.question
+
+    @property
+    def is_insufficient(self) -> bool:
+        probability = self.certainty.probability
+        return probability is None or probability < self.means.options.threshold
+
+    def consider(self) -> Certainty:
+        """What can be quoted of what was found, and how sure that makes us."""
+        with timed(self.timings, "evidence"):
+            passages = self.result.passages
+            self.excerpts = evidence.select(self.searched, passages, self.means.embedder)
+            self.certainty = certainty_of(self.searched, passages, self.excerpts)
+        return self.certainty
+
+    def whole(self) -> Answer:
+        refused, passages = not self.statements, self.result.passages
+        return Answer(
+            query_id=secrets.token_hex(16),
+            question=self.question,
+            answer=self._refusal() if refused else " ".join(map(_marked, self.statements)),
+            statements=tuple(self.statements),
+            citations=tuple(self.citations.values()),
+            confidence=self._confidence(),
+            has_insufficient_evidence=refused,
+            near_misses=tuple(passages[: refusing.NEAR_MISSES]) if refused else (),
+            unsupported=tuple(self.unsupported),
+            strategy=self.result.strategy,
+            generator=self.speaker.name,
+            certainty=self.certainty,
+            threshold=self.means.options.threshold,
+            asked=self.asked,
+            degraded=(*self.result.degraded, *self.degraded),
+            timings=self.timings,
+        )
+
+    def _refusal(self) -> str:
+        threshold, passages = self.means.options.threshold, self.result.passages
+        return refusing.refusal(self.question, passages, self.certainty, threshold)
+
+    def _confidence(self) -> Confidence:
+        if not self.statements:
+            return Confidence.INSUFFICIENT
+        sure = level(self.certainty.probability)
+        # The threshold may have been set lower than the words go.
+        return Confidence.LOW if sure == Confidence.INSUFFICIENT else sure
 
     def proved(self) -> Iterator[Event]:
         """Whoever can speak does, and what is proved of it is told."""
@@ -151,13 +178,27 @@ class _Talk:
             yield from self._heard(self.speaker)
 
     def _heard(self, speaker: Generator) -> Iterator[Event]:
-        excerpts = evidence.pack(self.excerpts, tokens=speaker.context_tokens)
-        prompt, prover = Prompt(self.question, excerpts), Prover(excerpts, self.means.embedder)
-        pieces = listen(speaker.name, lambda: speaker.stream(prompt), seconds=self.means.seconds)
-        for sentence in said.read(pieces):
-            yield from self._told(sentence, prover)
+        """What it says to as much evidence as it can read: half as much, where it finds that too long."""
+        tokens = speaker.context_tokens
+        while True:
+            try:
+                yield from self._spoken(speaker, evidence.pack(self.excerpts, tokens=tokens))
+            except ContextTooLong:
+                tokens //= 2
+                if tokens < _FEWEST_TOKENS or self.statements:
+                    raise
+            else:
+                return
+
+    def _spoken(self, speaker: Generator, excerpts: tuple[Excerpt, ...]) -> Iterator[Event]:
+        prompt, prover = Prompt(self.searched, excerpts), Prover(excerpts, self.means.embedder)
+        with closing(listen(speaker.name, lambda: speaker.stream(prompt), seconds=self.means.seconds)) as pieces:
+            for sentence in said.read(pieces):
+                yield from self._told(sentence, prover)
 
     def _told(self, sentence: Said, prover: Prover) -> Iterator[Event]:
+        if any(statement.text == sentence.text for statement in self.statements):
+            return
         try:
             places = prover.prove(sentence)
         except Unproved as why:
@@ -165,15 +206,18 @@ class _Talk:
             return
         numbers: list[int] = []
         for place in places:
-            chunk = self.passages[place.number - 1].chunk
-            key = (chunk.address, place.span.start, place.span.end)
+            passage = self.result.passages[place.number - 1]
+            key = (passage.chunk.address, place.span.start, place.span.end)
             if key not in self.citations:
-                self.citations[key] = self._citation(self.passages[place.number - 1], place.span)
+                self.citations[key] = self._citation(passage, place.span)
                 yield CitationEvent(self.citations[key])
             numbers.append(self.citations[key].id)
         statement = Statement(sentence.text, tuple(numbers))
         self.statements.append(statement)
-        yield TokenEvent(f"{statement.text} {_marks(statement.citations)}\n")
+        if len(self.statements) == 1:
+            elapsed = (time.perf_counter() - self.began) * 1000
+            self.timings["first_token"] = round(self.result.timings.get("total", 0.0) + elapsed, 3)
+        yield TokenEvent(f"{_marked(statement)}\n")
 
     def _citation(self, passage: Passage, span: Span) -> Citation:
         chunk = passage.chunk
@@ -190,5 +234,5 @@ class _Talk:
         )
 
 
-def _marks(numbers: Sequence[int]) -> str:
-    return " ".join(f"[{number}]" for number in numbers)
+def _marked(statement: Statement) -> str:
+    return " ".join([statement.text, *(f"[{number}]" for number in statement.citations)])

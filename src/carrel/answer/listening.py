@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from carrel.errors import ModelTooSlow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
 _AHEAD = 4
 """Pieces that it may say before they are heard; more would be work for nothing if nobody listens any longer."""
@@ -29,7 +29,7 @@ class _End:
         self.error = error
 
 
-def listen(name: str, speak: Callable[[], Iterator[str]], *, seconds: float) -> Iterator[str]:
+def listen(name: str, speak: Callable[[], Iterator[str]], *, seconds: float) -> Generator[str]:
     """What a generator says, piece by piece, for so many seconds at most. What it raises is raised here."""
     heard: Queue[str | _End] = Queue(_AHEAD)
     stopped = threading.Event()

@@ -78,5 +78,5 @@ def _nearest(vector: Vector, passages: Mapping[str, Vector]) -> list[Hit]:
 def _scored(vector: Vector, passages: Mapping[str, Vector]) -> list[Hit]:
     if not passages:
         return []
-    similarities = (np.stack(list(passages.values())) @ vector).astype(np.float64).round(6)
+    similarities = np.vecdot(np.stack(list(passages.values())), vector).astype(np.float64).round(6)
     return [Hit(*pair) for pair in zip(passages, similarities.tolist(), strict=True)]

@@ -42,7 +42,8 @@ def containment(texts: Sequence[str]) -> Matrix:
     has = np.zeros((len(texts), columns.max(initial=-1) + 1), dtype=np.float32)
     has[owners[shared], columns] = 1.0
     smaller = np.minimum.outer(sizes, sizes)
-    shares = (has @ has.T) / np.maximum(smaller, 1.0)
+    # By rows, as in the vector store: a matrix product would wake a thread on every core.
+    shares: Matrix = np.vecdot(has[:, None], has) / np.maximum(smaller, 1.0)
     shares[smaller < _FEWEST] = 0.0
     return shares.astype(np.float32)
 

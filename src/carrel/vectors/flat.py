@@ -100,8 +100,7 @@ class FlatVectors:
             raise InvalidInput("the query vector is not finite")
         # Taken once: another thread may refresh in between.
         every = self._live
-        among = sum(len(live.segment) for live in every)
-        scored = [_similarities(live, vector, where, among) for live in every]
+        scored = [_similarities(live, vector, where) for live in every]
         least = _least_of_best(scored, limit)
         hits: list[Hit] = []
         for live, similarities in zip(every, scored, strict=True):
@@ -266,9 +265,9 @@ def _merge_from(kept: Sequence[_Live], incoming: int) -> int:
     return first
 
 
-def _similarities(live: _Live, vector: Vector, where: Filter, among: int) -> Vector:
+def _similarities(live: _Live, vector: Vector, where: Filter) -> Vector:
     """Of every row; nothing is as far away as a row that is dead or not allowed."""
-    similarities = live.segment.similarities(vector, among=among)
+    similarities = live.segment.similarities(vector)
     allowed = live.alive if where == EVERYTHING else live.alive & live.segment.allowed(where)
     if not allowed.all():
         similarities[~allowed] = -np.inf
