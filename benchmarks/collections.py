@@ -117,6 +117,7 @@ class Index:
         reranker: Reranker,
         mode: Mode = Mode.HYBRID,
         without: frozenset[str] = frozenset(),
+        where: Filter = EVERYTHING,
         options: Search = _OPTIONS,
     ) -> SearchResult:
         """As a library searches; `without` leaves documents out, as if the library did not have them."""
@@ -128,7 +129,7 @@ class Index:
             options,
             meaning=self.meaning,
         )
-        return search(query, mode=mode, limit=options.limit, where=EVERYTHING, pipeline=pipeline)
+        return search(query, mode=mode, limit=options.limit, where=where, pipeline=pipeline)
 
 
 def index(collection: Collection, work: Path) -> Index:

@@ -133,12 +133,12 @@ def fit(groups: Sequence[Sequence[Pool]]) -> Curve:
     """Collections count alike, and questions in them."""
     shares = [1 / len(group) / len(groups) for group in groups for _ in group]
     every = [pool for group in groups for pool in group]
-    slope, *_ = _logistic(
+    slope, *_ = logistic(
         np.vstack([_columns(pool, pool.order) for pool in every]),
         np.concatenate([pool.relevant for pool in every]),
         np.concatenate([np.full(len(pool.order), s / len(pool.order)) for pool, s in zip(every, shares, strict=True)]),
     )
-    best, near, bias = _logistic(
+    best, near, bias = logistic(
         np.vstack([_columns(pool, pool.order.max()) for pool in every]),
         np.array([pool.relevant[pool.order.argmax()] for pool in every]),
         np.array(shares),
@@ -151,7 +151,7 @@ def _columns(pool: Pool, order: Array | float) -> Array:
     return np.column_stack([order, np.full(len(order), pool.nearest)])
 
 
-def _logistic(values: Array, target: Array, share: Array) -> Array:
+def logistic(values: Array, target: Array, share: Array) -> Array:
     """Weights and bias."""
     mean = share @ values
     spread = np.sqrt(share @ (values - mean) ** 2) + 1e-9

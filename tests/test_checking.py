@@ -299,7 +299,7 @@ def test_only_the_user_may_name_a_folder_elsewhere(
         refused = carrel("-C", "lib", "config", "set", "pdf_root", named)
         assert (refused.code, refused.err.splitlines()[0]) == (
             1,
-            f"error: this library's config names a folder outside of the library: pdf_root = {named!r}",
+            f"error: this library's config names a place outside of the library: pdf_root = {named!r}",
         )
     assert carrel("-C", "lib", "config", "set", "pdf_root", "sub").code == 0
     linked = carrel("-C", "lib", "check", "--json").json["issues"]

@@ -589,14 +589,16 @@ def test_an_arm_that_is_late_is_left_behind(tmp_path: Path, refs: Path, monkeypa
     assert result.passages[0].chunk.paper_id == "paper3"
 
 
-def test_without_a_reranker_no_probability_is_claimed(tmp_path: Path, refs: Path) -> None:
+def test_without_a_reranker_passages_have_no_probability_and_answers_claim_what_words_support(
+    tmp_path: Path, refs: Path
+) -> None:
     with Library.init(tmp_path / "l", embedder=HashedWords(), overrides={"reranker": "none"}) as library:
         library.add(refs)
         result = library.search("subject3")
         assert [passage.probability for passage in result.passages] == [None] * len(result.passages)
         assert result.passages[0].score == result.passages[0].fused.score
         answer = library.ask("subject3")
-    assert (answer.has_insufficient_evidence, answer.confidence.value) == (True, "insufficient")
+    assert (answer.certainty.probability, answer.confidence.value) == (0.75, "medium")
 
 
 @pytest.mark.parametrize("query", ["", "   ", "x" * 2001])

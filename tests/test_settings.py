@@ -33,7 +33,7 @@ def test_later_layers_win_and_say_who_they_are(tmp_path: Path, monkeypatch: pyte
 
 def test_defaults_hold_when_nobody_says_otherwise() -> None:
     chosen, origins = settings.load()
-    assert (chosen.embedder, chosen.search.rrf_k, chosen.answer.threshold, origins) == ("granite", 60, 0.6, {})
+    assert (chosen.embedder, chosen.search.rrf_k, chosen.answer.threshold, origins) == ("granite", 60, 0.4, {})
 
 
 @pytest.mark.parametrize("where", ["file", "environment", "flag"])
@@ -112,7 +112,7 @@ def test_a_librarys_config_names_no_folder_outside_of_it(tmp_path: Path, key: st
     path = tmp_path / "config.toml"
     section, _, name = key.rpartition(".")
     path.write_text(f"[{section}]\n{name} = {folder!r}\n" if section else f"{name} = {folder!r}\n")
-    with pytest.raises(InvalidInput, match=rf"names a folder outside of the library: {key} = "):
+    with pytest.raises(InvalidInput, match=rf"names a place outside of the library: {key} = "):
         settings.load(path)
-    with pytest.raises(InvalidInput, match=rf"names a folder outside of the library: {key} = "):
+    with pytest.raises(InvalidInput, match=rf"names a place outside of the library: {key} = "):
         settings.assign(tmp_path / "new.toml", key, folder)

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from carrel import release
+
+__version__ = release.VERSION
 __all__ = ["Library", "__version__"]
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from carrel.errors import LibraryTooNew
@@ -18,6 +18,8 @@ _CACHE = 32_768
 """Kilobytes of a file that are kept in memory, once read. The usual 2,000 do not hold a large library's indexes."""
 PATIENCE = 30.0
 """Seconds that a writer waits for another."""
+_NAMED = 20
+"""How many faults of a file are told."""
 
 
 def connect(path: Path, steps: Sequence[str]) -> sqlite3.Connection:
@@ -54,6 +56,17 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def faults(path: Path) -> list[str]:
+    """What SQLite itself finds wrong in a file: pages, indexes, rows whose other half is gone."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=PATIENCE)) as connection:
+            told = [str(row[0]) for row in connection.execute(f"PRAGMA integrity_check({_NAMED})")]
+            lost = connection.execute("PRAGMA foreign_key_check").fetchmany(_NAMED)
+    except sqlite3.DatabaseError as error:
+        return [str(error)]
+    return [*(line for line in told if line != "ok"), *(f"a row of {row[0]} has lost its {row[2]}" for row in lost)]
 
 
 def _migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from carrel import hidden, screening
 from carrel.errors import CarrelError
 from carrel.files import is_writable
 from carrel.library import Library
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 _LITTLE_SPACE = 500_000_000
+_NAMED = 5
+"""Papers of a kind that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,9 @@ def _looks() -> Iterator[tuple[str, Callable[[Library], str]]]:
     yield "keywords", lambda library: f"{library.stores.keywords.count():,} chunks"
     yield "graph", lambda library: f"{library.stores.graph.size().concepts:,} concepts"
     yield "reranker", _reranker
-    yield "generator", lambda library: library.generator.name
+    yield "generator", _generator
     yield "index", _index
+    yield "texts", _texts
 
 
 def _checked(name: str, look: Callable[[Library], str], library: Library) -> Check:
@@ -86,6 +90,12 @@ def _reranker(library: Library) -> str:
     return f"{reranker.name}, answers"
 
 
+def _generator(library: Library) -> str:
+    """Those that can tell whether they would answer are asked; none of them is sent a text."""
+    check: Callable[[], str] | None = getattr(library.generator, "check", None)
+    return check() if check else library.generator.name
+
+
 def _catalog(library: Library) -> str:
     unfinished = library.stores.catalog.unfinished()
     left = len(unfinished.pending) + len(unfinished.retired)
@@ -104,3 +114,16 @@ def _index(library: Library) -> str:
             hint="Run 'carrel index build'.",
         )
     return f"healthy, {checked.papers_indexed:,} papers"
+
+
+def _texts(library: Library) -> str:
+    """Papers that somebody may have prepared for machines. What they hide or command is in no answer."""
+    told = library.stores.catalog.remarks()
+    hiding = [paper for paper, remarks in told.items() if any(map(hidden.is_about_hidden_text, remarks))]
+    commanding = [paper for paper, remarks in told.items() if any(map(screening.is_about_instructions, remarks))]
+    found = [
+        f"{len(papers):,} with {what}: {', '.join(papers[:_NAMED])}{' …' if len(papers) > _NAMED else ''}"
+        for what, papers in (("hidden text", hiding), ("instructions to machines", commanding))
+        if papers
+    ]
+    return f"{'; '.join(found)}; 'carrel show' tells more" if found else "no hidden text, no instructions to machines"

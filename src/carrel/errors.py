@@ -27,9 +27,12 @@ CarrelError                     1  500  INTERNAL_ERROR
 ├── ModelNotInstalled           5  503  MODEL_NOT_INSTALLED
 │   └── ModelDamaged            5  503  MODEL_DAMAGED
 ├── ModelServerUnavailable      3  503  MODEL_SERVER_UNAVAILABLE
-│   └── ModelRefused            3  503  MODEL_REFUSED
+│   ├── ModelRefused            3  503  MODEL_REFUSED
+│   └── ModelBusy               3  503  MODEL_BUSY
 ├── ModelTooSlow                1  504  MODEL_TOO_SLOW
-└── IndexStale                  6  409  INDEX_STALE
+├── ContextTooLong              1  413  CONTEXT_TOO_LONG
+├── IndexStale                  6  409  INDEX_STALE
+└── Damaged                     7  409  DAMAGED
 
 A message names the thing and the value; the hint names the next step.
 """
@@ -212,6 +215,12 @@ class ModelRefused(ModelServerUnavailable):
     code = "MODEL_REFUSED"
 
 
+class ModelBusy(ModelServerUnavailable):
+    """A server has too much to do, or has done enough for this user; later it might answer."""
+
+    code = "MODEL_BUSY"
+
+
 class ModelTooSlow(CarrelError):
     """A model was still at work when its time was over."""
 
@@ -219,7 +228,22 @@ class ModelTooSlow(CarrelError):
     http_status = 504
 
 
+class ContextTooLong(CarrelError):
+    """A prompt is longer than a model can read; a shorter one it would."""
+
+    code = "CONTEXT_TOO_LONG"
+    http_status = 413
+
+
 class IndexStale(CarrelError):
     code = "INDEX_STALE"
     exit_code = 6
+    http_status = 409
+
+
+class Damaged(CarrelError):
+    """The stores of a library do not agree, or its papers no longer say what an answer quotes."""
+
+    code = "DAMAGED"
+    exit_code = 7
     http_status = 409

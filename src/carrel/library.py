@@ -9,7 +9,6 @@ with Library.open("papers") as library:
 
 from __future__ import annotations
 
-import logging
 import secrets
 import time
 from contextlib import nullcontext
@@ -17,23 +16,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from carrel import answer as answering
-from carrel import health, history, layout, likeness, reading
+from carrel import health, layout, likeness, reading, retractions
 from carrel import search as searching
-from carrel.conceptual import Conceptual
+from carrel.asking import Asking
 from carrel.embedders import cache_contents
-from carrel.errors import CarrelError, InvalidInput, PaperNotFound
+from carrel.errors import PaperNotFound
 from carrel.ingest import adding, indexing
 from carrel.reading import chunks, figures, naming, papers
 from carrel.references import jsonl
 from carrel.search.arranging import Shape
 from carrel.selecting import narrowed
 from carrel.stores import fits
-from carrel.telemetry import log
-from carrel.types import EVERYTHING, ChunkKind, DoneEvent, Mode, Part, SearchResult
+from carrel.types import EVERYTHING, ChunkKind, Mode, Part, SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from carrel.catalogs import PaperRow
     from carrel.catalogs.locations import Location
@@ -45,11 +42,12 @@ if TYPE_CHECKING:
     from carrel.reading import View
     from carrel.references.conflicts import Choose, Resolution
     from carrel.references.duplicates import Group
+    from carrel.retractions import Report
     from carrel.selecting import Criteria
-    from carrel.types import AddReport, Answer, Box, Chunk, Event, ExhibitKind, Filter, Progress
+    from carrel.types import AddReport, Box, Chunk, ExhibitKind, Filter, Progress
 
 
-class Library(Conceptual):
+class Library(Asking):
     """A researcher's papers and everything that can be asked of them.
 
     Opening is cheap: stores and models are opened by the first verb that needs them. One process writes at a time;
@@ -181,25 +179,6 @@ class Library(Conceptual):
         """By address: what stands before and after each of these chunks in its section."""
         return chunks.around(shown, self.stores.catalog)
 
-    def ask(self, question: str, *, top_k: int | None = None, where: Filter = EVERYTHING, graph: bool = True) -> Answer:
-        """An answer in which every statement is proved, or the word that the library does not have one."""
-        return answering.collect(self.stream(question, top_k=top_k, where=where, graph=graph))
-
-    def stream(
-        self, question: str, *, top_k: int | None = None, where: Filter = EVERYTHING, graph: bool = True
-    ) -> Iterator[Event]:
-        """The same answer as it grows; the last event carries the whole."""
-        options = self.settings.answer
-        wanted = options.top_k if top_k is None else top_k
-        if wanted < 1:
-            raise InvalidInput(f"top_k must be a positive integer, got {wanted}")
-        parts = self._pipeline(Mode.HYBRID, graph=graph)
-        result = searching.search(question, mode=Mode.HYBRID, limit=wanted, where=where, pipeline=parts, tells=False)
-        for event in answering.answer(question, result, self._means):
-            if isinstance(event, DoneEvent):
-                self._remember(event.answer.query_id, result, event.answer)
-            yield event
-
     def semantic(
         self, query: str, *, limit: int = 10, threshold: float | None = None, where: Filter = EVERYTHING
     ) -> likeness.SemanticResult:
@@ -266,6 +245,16 @@ class Library(Conceptual):
         from carrel import cited
 
         return cited.missing(self.stores.catalog, limit=limit)
+
+    def retractions(self) -> Report:
+        """The papers that were retracted, corrected or doubted, by the file that the settings name and by tags."""
+        return retractions.report((row.reference for row in self.list()), self.notices, self.settings.retractions)
+
+    def headlines(self, paper_ids: Collection[str]) -> Mapping[str, str]:
+        """By id, of those of these papers that somebody has given notice of: `RETRACTED`, or what else there is."""
+        references = (row.reference for row in self.stores.catalog.papers(paper_ids))
+        told = {one.id: retractions.headline(retractions.flags_of(one, self.notices)) for one in references}
+        return {paper_id: word for paper_id, word in told.items() if word}
 
     def export(self, *paper_ids: str, style: str = "bibtex") -> str:
         """These papers, or all, as BibTeX or as CSL-JSON (`style="csl"`)."""
@@ -366,17 +355,6 @@ class Library(Conceptual):
     def index_state(self) -> health.IndexState:
         """Whether the index is built, being built, ready or stale, told from its marks alone."""
         return health.state_of(self.stores, self.layout)
-
-    def _remember(self, query_id: str, result: SearchResult, answer: Answer | None = None) -> None:
-        """Keep the query's figures. History is a courtesy: failing to write it does not fail the query."""
-        kept = self.settings.history
-        if not kept.enabled:
-            return
-        query = history.record(query_id, result, answer=answer, threshold=self.settings.answer.threshold)
-        try:
-            self.stores.catalog.record_query(query, keep_text=kept.keep_text)
-        except CarrelError as error:
-            log("history", logging.WARNING, "query not recorded", reason=error.message)
 
     def _rows(self, paper_ids: Sequence[str]) -> Sequence[PaperRow]:
         """What the catalog has of these papers; a library that was never indexed has none yet."""

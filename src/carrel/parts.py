@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from carrel import curation, health, locking, registry, settings
+from carrel import curation, health, locking, registry, retractions, settings
 from carrel.answer import Means
 from carrel.chunking import Limits, pages
 from carrel.concepts import Rules
@@ -25,7 +25,7 @@ from carrel.search.meaning import Meaning
 from carrel.search.understanding import Understanding
 from carrel.selecting import narrowed_by_fields
 from carrel.stores import Stores
-from carrel.types import Mode, Problem
+from carrel.types import Degradation, Mode, Problem, Standing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from carrel.parsers import Parser
     from carrel.references import Found
     from carrel.rerankers import Reranker
+    from carrel.retractions.index import Index
     from carrel.types import Box, Chunk, Progress
 
 
@@ -78,6 +79,8 @@ class Parts:
             self.__dict__.pop("_meaning", None)
         if "workers" in self.__dict__:
             self.workers.close()
+        if notices := self.__dict__.pop("notices", None):
+            notices.close()
 
     def __enter__(self) -> Self:
         return self
@@ -105,9 +108,28 @@ class Parts:
 
     @cached_property
     def generator(self) -> Generator:
-        options = {"max_statements": self.settings.answer.max_statements}
-        made: Generator = registry.make("generators", self.settings.generator, **options)
+        chosen = self.settings.generation
+        made: Generator = registry.make(
+            "generators",
+            self.settings.generator,
+            max_statements=self.settings.answer.max_statements,
+            threads=self.settings.threads or None,
+            folder=self.layout.root.parent,
+            cache=self.layout.cache / "models",
+            confined=self._is_checked_in("generator"),
+            api_key=self._generation_key,
+            **chosen.model_dump(exclude={"api_key"}),
+        )
         return made
+
+    @property
+    def _generation_key(self) -> str:
+        """The user's key, where the user has named the server: by its address, or by the maker's name."""
+        chosen, named = self.settings.generation, self.settings.generator
+        if self._is_checked_in("generation.base_url" if chosen.base_url else "generator"):
+            return ""
+        server = settings.generator_server(named, chosen.base_url)
+        return settings.key_for(named, server, chosen.api_key.get_secret_value())
 
     @cached_property
     def reranker(self) -> Reranker | None:
@@ -265,7 +287,33 @@ class Parts:
         """What an answer is made with."""
         options = self.settings.answer
         stand_in = registry.make("generators", "extractive", max_statements=options.max_statements)
-        return Means(self.embedder, self.generator, options, stand_in, boxes=self._boxes)
+        return Means(
+            self.embedder,
+            self.generator,
+            options,
+            stand_in,
+            seconds=self.settings.generation.seconds,
+            boxes=self._boxes,
+            standing=self.standing,
+            faults=self._standing_faults,
+        )
+
+    @cached_property
+    def notices(self) -> Index | None:
+        """Where retractions are looked up, if a file of them is named."""
+        from carrel.retractions.index import Index
+
+        named = self.settings.retractions
+        return Index(named, self._folder("retractions", named), self.layout.cache) if named else None
+
+    def standing(self, paper_id: str) -> Standing:
+        """Where a paper is found in the world, and what became of it."""
+        rows = self.stores.catalog.papers([paper_id])
+        return retractions.standing_of(rows[0].reference, self.notices) if rows else Standing()
+
+    def _standing_faults(self) -> tuple[Degradation, ...]:
+        complaint = self.notices.complaint if self.notices else ""
+        return (Degradation("retractions", complaint),) if complaint else ()
 
     def _boxes(self, chunk: Chunk, start: int, end: int) -> tuple[Box, ...]:
         return pages.boxes(self.stores.catalog.places(chunk.paper_id, chunk.part), start, end)

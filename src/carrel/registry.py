@@ -35,7 +35,13 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "http": "carrel.rerankers.http:Http",
         "onnx-cross-encoder": "carrel.rerankers.onnx:CrossEncoder",
     },
-    "generators": {"extractive": "carrel.generators.extractive:Extractive"},
+    "generators": {
+        "anthropic": "carrel.generators.anthropic:Anthropic",
+        "extractive": "carrel.generators.extractive:Extractive",
+        "gguf": "carrel.generators.gguf:Gguf",
+        "ollama": "carrel.generators.ollama:Ollama",
+        "openai": "carrel.generators.openai:OpenAI",
+    },
     "parsers": {
         "markdown": "carrel.parsers.markdown:Markdown",
         "marker": "carrel.parsers.marker:Marker",

@@ -25,6 +25,20 @@ _BREAK = re.compile(r"\n[ \t]*\n+")
 _NOT_PROSE = re.compile(r"\s*(?:#{1,6}\s|```|~~~|\$\$|\\\[|\\begin\{|\||<|!\[|[-*_]{3,}\s*$)")
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)|^\$\$.*?\$\$", re.MULTILINE | re.DOTALL)
 _MARKER = re.compile(r"\s*(?:[-*+>]|\d+[.)])\s+")
+_LEANS = re.compile(
+    r"""[a-z]+\s
+    | (?:These|Those|This)\b
+      (?!\s+(?:\w+\s+)?(?:stud|paper|article|work|review|trial|report|analys|meta|result|finding|data|thesis))
+    | (?:They|It|He|She|Its|Their|His|Her|Such|Both|Neither|However|Thus|Therefore|Hence
+      |Conversely|Similarly|Likewise|Instead|Nevertheless|Nonetheless|Consequently|Accordingly
+      |But|And|Or|Yet|So|Then|Otherwise)\b
+    | (?:In\s(?:contrast|turn|particular|this|these|such)|By\scontrast|On\sthe\sother\shand|As\sa\sresult
+      |For\s(?:example|instance|this|these)|The\s(?:latter|former|same))\b
+    """,
+    re.VERBOSE,
+)
+_LONGEST_PAIR = 700
+"""Characters: what leans on more is quoted alone."""
 
 
 def spans(text: str) -> list[Span]:
@@ -41,6 +55,16 @@ def prose(text: str) -> list[Span]:
             if not any(a < line_end and line_start < b for a, b in hidden):
                 found += _within(text, line_start, line_end)
     return found
+
+
+def whole(text: str, sentence: Span) -> Span:
+    """A sentence of `prose`, with the one before it if it leans on that: as `It does so.`, or without a beginning."""
+    if not _LEANS.match(text, sentence.start, sentence.end):
+        return sentence
+    before = [span for span in prose(text) if span.end <= sentence.start]
+    if not before or text[before[-1].end : sentence.start].strip() or sentence.end - before[-1].start > _LONGEST_PAIR:
+        return sentence
+    return Span(before[-1].start, sentence.end)
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:

@@ -8,6 +8,8 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Set
+
     from tantivy import TextAnalyzer, TextAnalyzerBuilder
 
 _LONGEST_WORD = 60
@@ -53,6 +55,11 @@ def stems(text: str) -> list[str]:
 def _stem(word: str) -> str:
     """Nothing of one that is too long. A text has few words that the last ones had not: this is what makes it fast."""
     return next(iter(english().analyze(american(word))), "")
+
+
+def share(one: Set[str], other: Set[str]) -> float:
+    """Of the words that either has, the share that both have."""
+    return len(one & other) / (len(one | other) or 1)
 
 
 def edits(one: str, other: str, *, most: int = 1000) -> int:

@@ -28,14 +28,18 @@ class Counting:
             self.closed.set()
 
 
-def speakers() -> int:
-    return sum(thread.name == "carrel-generator" for thread in threading.enumerate())
+def speakers() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name == "carrel-generator"}
 
 
-def wait_for_silence() -> None:
+@pytest.fixture(autouse=True)
+def nobody_is_left_speaking() -> Iterator[None]:
+    before = speakers()
+    yield
     deadline = time.monotonic() + 10
-    while speakers() and time.monotonic() < deadline:
+    while speakers() - before and time.monotonic() < deadline:
         time.sleep(0.01)
+    assert speakers() <= before
 
 
 def test_everything_that_is_said_is_heard_in_order() -> None:
@@ -50,8 +54,6 @@ def test_who_stops_listening_stops_the_speaker_within_a_few_words() -> None:
     heard.close()
     assert speaker.closed.wait(10)
     assert speaker.said <= 3 + 4 + 2
-    wait_for_silence()
-    assert speakers() == 0
 
 
 def test_one_that_hangs_is_left_when_its_time_is_over() -> None:
@@ -67,8 +69,6 @@ def test_one_that_hangs_is_left_when_its_time_is_over() -> None:
         next(heard)
     assert time.monotonic() - began < 5
     released.set()
-    wait_for_silence()
-    assert speakers() == 0
 
 
 def test_time_is_counted_over_all_pieces_not_from_one_to_the_next() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from carrel.catalogs import Catalog, CitationRow, Embedding, Entry, ExhibitRow, QueryRecord, Unfinished
+from carrel.catalogs.conversations import Conversations, Session, Turn
 from carrel.catalogs.locations import KnownEntry, KnownFile, Location, Locations
 from carrel.catalogs.sqlite import SqliteCatalog
 from carrel.testing import MemoryCatalog
@@ -73,7 +74,9 @@ FULL_CHUNK = Chunk(
     page_end=4,
     exhibits=("smith2020/fig1", "smith2020/fig2"),
 ).with_facts(FULL_REFERENCE)
-FULL_DOCUMENT = Document("smith2020", Part.BODY, "the text\nof it", "digest", "papers/smith.md", "markdown")
+FULL_DOCUMENT = Document(
+    "smith2020", Part.BODY, "the text\nof it", "digest", "papers/smith.md", "markdown", ("page 3: 漢字 “hidden”", "two")
+)
 
 
 @dataclass(frozen=True)
@@ -314,6 +317,29 @@ def test_papers_come_and_go_without_touching_the_locations(catalog: Catalog, loc
     assert locations.files()["papers/a.md"].paper_id == "a"
 
 
+def test_turns_come_back_in_order_with_their_time(catalog: Catalog) -> None:
+    conversations = catalog.conversations
+    assert isinstance(conversations, Conversations)
+    assert (conversations.all(), list(conversations.turns("a"))) == ([], [])
+    said = [Turn(f"q{number}", f"asked {number}", "Naïve 漢字 'quoted'") for number in range(3)]
+    assert [conversations.add("a", one) for one in said] == [1, 2, 3]
+    kept = conversations.turns("a")
+    assert [replace(one, time="") for one in kept] == said
+    assert [one.time for one in kept] == sorted(one.time for one in kept)
+    assert conversations.all() == [Session("a", 3, kept[0].time, kept[-1].time)]
+
+
+def test_the_latest_conversation_comes_first_and_one_is_forgotten_alone(catalog: Catalog) -> None:
+    conversations = catalog.conversations
+    for name in ("'; DROP TABLE turns --", "b", "B"):
+        conversations.add(name, Turn("q", "q", "a"))
+    conversations.add("b", Turn("q", "q", "a"))
+    assert [(one.name, one.turns) for one in conversations.all()] == [("b", 2), ("B", 1), ("'; DROP TABLE turns --", 1)]
+    assert (conversations.remove("b"), conversations.remove("b")) == (2, 0)
+    assert [one.name for one in conversations.all()] == ["B", "'; DROP TABLE turns --"]
+    assert conversations.add("b", Turn("q", "q", "a")) == 1
+
+
 def test_unknown_ids_are_no_error(catalog: Catalog) -> None:
     catalog.put([entry("a")])
     for verb in (catalog.activate, catalog.retire, catalog.remove, catalog.reopen):
@@ -519,3 +545,27 @@ def test_two_catalogs_salt_their_hashes_differently(kind: Kind, tmp_path: Path) 
 def test_any_query_is_remembered(kind: Kind, catalog: Catalog, text: str) -> None:
     catalog.record_query(QueryRecord("1", text, "hybrid", 1.0), keep_text=True)
     assert len(kind.queries(catalog)) == 1
+
+
+def remarked(paper_id: str, part: Part, *remarks: str) -> Entry:
+    made = entry(paper_id, part, "text", listed=part == Part.ABSTRACT)
+    return replace(made, document=replace(made.document, remarks=remarks))
+
+
+def test_what_is_to_be_known_of_a_text_is_kept_with_it(catalog: Catalog) -> None:
+    catalog.put([remarked("b", Part.BODY, "first", "second"), remarked("b", Part.ABSTRACT, "of the abstract")])
+    catalog.put([remarked("a", Part.BODY, "other"), remarked("plain", Part.BODY)])
+    assert catalog.remarks() == {"a": ("other",), "b": ("of the abstract", "first", "second")}
+    assert catalog.remarks(["b", "plain", "unknown"]) == {"b": ("of the abstract", "first", "second")}
+    assert catalog.remarks([]) == {}
+
+
+def test_a_text_that_is_read_anew_has_its_new_remarks_and_one_that_is_gone_none(catalog: Catalog) -> None:
+    catalog.put([remarked("a", Part.BODY, "old"), remarked("a", Part.ABSTRACT, "kept"), remarked("b", Part.BODY, "x")])
+    catalog.put([remarked("a", Part.BODY, "new")])
+    assert catalog.remarks(["a"]) == {"a": ("kept", "new")}
+    catalog.put([remarked("a", Part.BODY)])
+    assert catalog.remarks(["a"]) == {"a": ("kept",)}
+    catalog.drop("a", Part.ABSTRACT)
+    catalog.retire(["b"])
+    assert catalog.remarks() == {}

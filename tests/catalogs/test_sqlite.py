@@ -15,6 +15,7 @@ import pytest
 
 import carrel
 from carrel.catalogs import Entry, QueryRecord
+from carrel.catalogs.conversations import Turn
 from carrel.catalogs.sqlite import SqliteCatalog
 from carrel.errors import LibraryTooNew, StoreUnavailable
 from carrel.types import Document, Part, Reference
@@ -63,8 +64,8 @@ def test_a_new_file_is_brought_to_this_version(path: Path) -> None:
     SqliteCatalog(path).close()
     kept = {"meta", "papers", "documents", "chunks", "rag_queries", "retrieval_metrics"}
     locations = {"locations", "known_files", "known_entries"}
-    assert tables(path) == kept | {"embedding_metadata", "exhibits", "citations"} | locations
-    assert execute(path, "PRAGMA user_version") == 3
+    assert tables(path) == kept | {"embedding_metadata", "exhibits", "citations", "turns"} | locations
+    assert execute(path, "PRAGMA user_version") == 5
     assert execute(path, "PRAGMA journal_mode") == "wal"
 
 
@@ -85,7 +86,8 @@ def test_a_file_of_the_first_version_is_brought_to_this_one_with_all_it_holds(pa
         assert [(row.reference.title, row.indexed, row.chunk_count) for row in catalog.papers()] == [("T", True, 1)]
         (chunk,) = catalog.chunks(["a/ch0/s0/p0"])
         assert (chunk.text, chunk.exhibits, catalog.places("a", Part.BODY)) == ("text", (), ())
-    assert execute(path, "PRAGMA user_version") == 3
+        assert catalog.remarks() == {}
+    assert execute(path, "PRAGMA user_version") == 5
 
 
 def test_what_was_put_is_there_when_it_is_opened_again(path: Path) -> None:
@@ -109,7 +111,7 @@ def test_the_salt_outlives_the_process(path: Path) -> None:
 def test_a_catalog_of_a_newer_version_is_refused_untouched(path: Path) -> None:
     SqliteCatalog(path).close()
     execute(path, "PRAGMA user_version = 99")
-    with pytest.raises(LibraryTooNew, match="version 99, this one knows 3") as caught:
+    with pytest.raises(LibraryTooNew, match="version 99, this one knows 5") as caught:
         SqliteCatalog(path)
     assert caught.value.hint == "Upgrade Carrel: pip install --upgrade carrel."
     assert execute(path, "PRAGMA user_version") == 99
@@ -193,3 +195,33 @@ def test_a_catalog_in_a_read_only_directory_can_still_be_read(tmp_path: Path) ->
         pytest.skip(f"another user cannot run this Python: {finished.stderr.splitlines()[-1]}")
     assert (finished.stdout, finished.stderr) == ("Title\nMake the directory writable.\n", "")
     assert [entry.name for entry in path.parent.iterdir()] == ["carrel.db"]
+
+
+TURNS = """
+import sys
+from pathlib import Path
+from carrel.catalogs.conversations import Turn
+from carrel.catalogs.sqlite import SqliteCatalog
+
+catalog = SqliteCatalog(Path(sys.argv[1]))
+for number in range(20):
+    catalog.conversations.add("shared", Turn(f"{sys.argv[2]} {number}", "", ""))
+"""
+
+
+def test_turns_that_processes_and_threads_add_at_once_are_all_kept(path: Path) -> None:
+    with closing(SqliteCatalog(path)) as catalog:
+        running = [
+            subprocess.Popen(
+                [sys.executable, "-c", TURNS, str(path), name],
+                env={**os.environ, "PYTHONPATH": str(Path(carrel.__file__).parent.parent)},
+            )
+            for name in ("one", "two")
+        ]
+        with ThreadPoolExecutor(4) as threads:
+            turns = [Turn(f"here {number}", "", "") for number in range(20)]
+            numbers = list(threads.map(lambda turn: catalog.conversations.add("shared", turn), turns))
+        assert [process.wait(60) for process in running] == [0, 0]
+        kept = [turn.question for turn in catalog.conversations.turns("shared")]
+    assert len(set(numbers)) == 20
+    assert sorted(kept) == sorted(f"{name} {number}" for name in ("here", "one", "two") for number in range(20))

@@ -18,6 +18,7 @@ from carrel.answer.certainty import level
 from carrel.answer.listening import listen
 from carrel.answer.proving import Prover, Unproved
 from carrel.errors import CarrelError, ContextTooLong, InvalidInput, MissingExtra, ModelNotInstalled
+from carrel.generators.prompting import UNANSWERED
 from carrel.telemetry import timed
 from carrel.types import (
     Answer,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     """Where on its pages a stretch of a chunk's text stands; it is counted in the text of the chunk's part."""
     StandingOf: TypeAlias = Callable[[str], Standing]
     """What is to be known of the paper with this id."""
+    FaultsOf: TypeAlias = Callable[[], tuple[Degradation, ...]]
 
 _WRONG_SETTINGS = (InvalidInput, MissingExtra, ModelNotInstalled)
 """What no other generator should hide: the user has to put it right."""
@@ -68,6 +70,8 @@ class Means:
     """How long a generator may speak."""
     boxes: BoxesOf = lambda *_: ()
     standing: StandingOf = lambda _: Standing()
+    faults: FaultsOf = tuple
+    """Why `standing` may not tell all."""
 
 
 def answer(question: str, result: SearchResult, means: Means, *, asked: str = "") -> Iterator[Event]:
@@ -127,7 +131,13 @@ class _Talk:
         with timed(self.timings, "evidence"):
             passages = self.result.passages
             self.excerpts = evidence.select(self.searched, passages, self.means.embedder)
-            self.certainty = certainty_of(self.searched, passages, self.excerpts)
+            self.certainty = certainty_of(
+                self.searched,
+                passages,
+                self.excerpts,
+                embedder=self.means.embedder.name,
+                candidates=max(self.result.counts.values(), default=0),
+            )
         return self.certainty
 
     def whole(self) -> Answer:
@@ -147,13 +157,14 @@ class _Talk:
             certainty=self.certainty,
             threshold=self.means.options.threshold,
             asked=self.asked,
-            degraded=(*self.result.degraded, *self.degraded),
+            degraded=(*self.result.degraded, *self.degraded, *(self.means.faults() if self.citations else ())),
             timings=self.timings,
         )
 
     def _refusal(self) -> str:
         threshold, passages = self.means.options.threshold, self.result.passages
-        return refusing.refusal(self.question, passages, self.certainty, threshold)
+        unproved = len(self.unsupported)
+        return refusing.refusal(self.question, passages, self.certainty, threshold, unproved=unproved)
 
     def _confidence(self) -> Confidence:
         if not self.statements:
@@ -191,13 +202,14 @@ class _Talk:
                 return
 
     def _spoken(self, speaker: Generator, excerpts: tuple[Excerpt, ...]) -> Iterator[Event]:
-        prompt, prover = Prompt(self.searched, excerpts), Prover(excerpts, self.means.embedder)
+        prompt, prover = Prompt(self.searched, excerpts), Prover(excerpts)
         with closing(listen(speaker.name, lambda: speaker.stream(prompt), seconds=self.means.seconds)) as pieces:
-            for sentence in said.read(pieces):
-                yield from self._told(sentence, prover)
+            for heard in said.read(pieces):
+                for sentence in prover.parts(heard):
+                    yield from self._told(sentence, prover)
 
     def _told(self, sentence: Said, prover: Prover) -> Iterator[Event]:
-        if any(statement.text == sentence.text for statement in self.statements):
+        if sentence.text == UNANSWERED or any(statement.text == sentence.text for statement in self.statements):
             return
         try:
             places = prover.prove(sentence)

@@ -1,20 +1,22 @@
 """Listening to a generator that may be slow, endless, or gone.
 
 It speaks in a thread of its own, so that one that hangs holds up nobody: who listens no longer leaves at once, and it
-is stopped at its next word.
+is stopped, at once where its stream can be closed from another thread, else at its next word.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from queue import Empty, Queue
 from typing import TYPE_CHECKING
 
 from carrel.errors import ModelTooSlow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator
 
 _AHEAD = 4
 """Pieces that it may say before they are heard; more would be work for nothing if nobody listens any longer."""
@@ -32,8 +34,9 @@ class _End:
 def listen(name: str, speak: Callable[[], Iterator[str]], *, seconds: float) -> Generator[str]:
     """What a generator says, piece by piece, for so many seconds at most. What it raises is raised here."""
     heard: Queue[str | _End] = Queue(_AHEAD)
-    stopped = threading.Event()
-    threading.Thread(target=_speak, args=(speak, heard, stopped), daemon=True, name="carrel-generator").start()
+    stopped, speaking = threading.Event(), list[Iterator[str]]()
+    told = (speak, speaking, heard, stopped)
+    threading.Thread(target=_speak, args=told, daemon=True, name="carrel-generator").start()
     deadline, length = time.monotonic() + seconds, 0
     try:
         while length < _LONGEST:
@@ -46,6 +49,8 @@ def listen(name: str, speak: Callable[[], Iterator[str]], *, seconds: float) -> 
             yield piece
     finally:
         stopped.set()
+        for pieces in speaking:
+            _close(pieces)
         # One that waits for room to speak finds it, sees that it is stopped, and ends.
         while not heard.empty():
             heard.get_nowait()
@@ -61,17 +66,28 @@ def _next(heard: Queue[str | _End], deadline: float, name: str, seconds: float) 
         ) from None
 
 
-def _speak(speak: Callable[[], Iterator[str]], heard: Queue[str | _End], stopped: threading.Event) -> None:
+def _close(pieces: Iterator[str]) -> None:
+    # What a plain generator raises that is at work in another thread.
+    with suppress(ValueError):
+        if close := getattr(pieces, "close", None):
+            close()
+
+
+def _speak(
+    speak: Callable[[], Iterator[str]],
+    speaking: list[Iterator[str]],
+    heard: Queue[str | _End],
+    stopped: threading.Event,
+) -> None:
     try:
-        pieces = speak()
+        speaking.append(speak())
         try:
-            for piece in pieces:
+            for piece in () if stopped.is_set() else speaking[0]:
                 if stopped.is_set():
                     return
                 heard.put(piece)
         finally:
-            if close := getattr(pieces, "close", None):
-                close()
+            _close(speaking[0])
         heard.put(_End())
     except BaseException as error:
         heard.put(_End(error))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from carrel.catalogs.conversations import Conversations
     from carrel.catalogs.locations import Locations
     from carrel.types import Chunk, Cited, Document, Exhibit, Part, Place, Reference
 
@@ -106,6 +107,11 @@ class Catalog(Protocol):
         """What the user has pointed `add` at."""
         ...
 
+    @property
+    def conversations(self) -> Conversations:
+        """What the user wants kept of what was asked."""
+        ...
+
     def put(self, entries: Sequence[Entry]) -> None:
         """Store or replace these papers' records and these texts; other texts of the papers stay."""
         ...
@@ -171,6 +177,11 @@ class Catalog(Protocol):
         ...
 
     def document(self, paper_id: str, part: Part) -> Document | None: ...
+
+    def remarks(self, paper_ids: Collection[str] | None = None) -> dict[str, tuple[str, ...]]:
+        """By paper, of these or of all: what its reader should know of its texts. Papers of which nothing is to be
+        known are not among them."""
+        ...
 
     def record_query(self, query: QueryRecord, *, keep_text: bool) -> None: ...
 

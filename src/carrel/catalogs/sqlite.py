@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from carrel.catalogs import CitationRow, Embedding, Entry, ExhibitRow, PaperRow, QueryRecord, Unfinished
 from carrel.catalogs import sqlite_papers as papers
 from carrel.catalogs.citing import Known
+from carrel.catalogs.sqlite_conversations import SqliteConversations
 from carrel.catalogs.sqlite_locations import SqliteLocations
 from carrel.databases import PATIENCE, connect, transaction
 from carrel.errors import CarrelError, ReadOnlyLibrary, StorageFull, StoreUnavailable
@@ -36,8 +37,8 @@ _PUT_PAPER = """
     ON CONFLICT (id) DO UPDATE SET title = excluded.title, year = excluded.year, doi = excluded.doi,
         record = excluded.record, listed = excluded.listed, state = 'pending', updated_at = excluded.updated_at"""
 _PUT_DOCUMENT = """
-    INSERT INTO documents (paper_id, part, text, digest, source, format, topic, places)
-    VALUES (:paper_id, :part, :text, :digest, :source, :format, :topic, :places)"""
+    INSERT INTO documents (paper_id, part, text, digest, source, format, topic, places, remarks)
+    VALUES (:paper_id, :part, :text, :digest, :source, :format, :topic, :places, :remarks)"""
 _PUT_CHUNK = """
     INSERT INTO chunks (address, paper_id, part, kind, text, start, "end", position, chapter, section, section_path,
         language, token_count, has_code, has_formula, has_table, page_start, page_end, exhibits)
@@ -58,6 +59,10 @@ _CITATIONS = """
     SELECT citations.* FROM citations JOIN papers ON papers.id = citations.paper_id AND papers.state <> 'retired'"""
 _ALL_CITATIONS = f"{_CITATIONS} ORDER BY paper_id, position"
 _CITATIONS_OF = f"{_CITATIONS} WHERE paper_id IN (SELECT value FROM json_each(?)) ORDER BY paper_id, position"
+_ALL_REMARKS = """
+    SELECT documents.paper_id, documents.remarks
+    FROM documents JOIN papers ON papers.id = documents.paper_id AND papers.state <> 'retired'
+    WHERE documents.remarks <> '[]' ORDER BY documents.paper_id, part"""
 _NAMES = "SELECT id, title, doi FROM papers WHERE state <> 'retired' ORDER BY id"
 _CHUNKS = """
     SELECT chunks.*, papers.record, documents.topic
@@ -113,6 +118,7 @@ class SqliteCatalog:
             self._connection = connect(path, _migrations())
         self._connection.row_factory = sqlite3.Row
         self.locations = SqliteLocations(self._all, self._transaction)
+        self.conversations = SqliteConversations(self._all, self._transaction)
 
     def put(self, entries: Sequence[Entry]) -> None:
         now = _now()
@@ -205,6 +211,13 @@ class SqliteCatalog:
     def document(self, paper_id: str, part: Part) -> Document | None:
         rows = self._all("SELECT * FROM documents WHERE paper_id = ? AND part = ?", paper_id, part)
         return next((_document(row) for row in rows), None)
+
+    def remarks(self, paper_ids: Collection[str] | None = None) -> dict[str, tuple[str, ...]]:
+        asked, told = None if paper_ids is None else set(paper_ids), dict[str, tuple[str, ...]]()
+        for row in self._all(_ALL_REMARKS):
+            if asked is None or row["paper_id"] in asked:
+                told[row["paper_id"]] = (*told.get(row["paper_id"], ()), *_words(row["remarks"]))
+        return told
 
     def record_query(self, query: QueryRecord, *, keep_text: bool) -> None:
         with self._hurried():
@@ -303,6 +316,7 @@ def _document_values(entry: Entry) -> dict[str, Any]:
         "format": document.format,
         "topic": entry.chunks[0].topic if entry.chunks else "",
         "places": papers.packed(entry.places),
+        "remarks": json.dumps(document.remarks, ensure_ascii=False),
     }
 
 
@@ -355,7 +369,7 @@ def _reference(record: str) -> Reference:
 
 def _document(row: sqlite3.Row) -> Document:
     values = {name: row[name] for name in ("paper_id", "text", "digest", "source", "format")}
-    return Document(part=Part(row["part"]), **values)
+    return Document(part=Part(row["part"]), remarks=_words(row["remarks"]), **values)
 
 
 def _paper(row: sqlite3.Row) -> PaperRow:

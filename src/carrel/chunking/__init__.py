@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from carrel.chunking.passages import CountTokens
     from carrel.types import Chunk, Paper
 
-VERSION = 3
+VERSION = 4
 """Changes whenever the same paper would be read or cut otherwise."""
 SHORTEST_ABSTRACT = 50
 """Shorter ones say too little to be compared by meaning; their words are searched all the same."""

@@ -12,9 +12,9 @@ from carrel.errors import CarrelError
 
 INTERRUPTED = 130
 _COMMANDS = (
-    "init", "add", "sync", "remove", "list", "show", "search", "semantic", "similar", "ask", "concepts", "graph",
-    "path", "concept", "edge", "tags", "cited", "export", "dedupe", "resolve", "check", "open", "index", "eval",
-    "cache", "config", "doctor", "demo", "completion",
+    "init", "add", "sync", "remove", "list", "show", "search", "semantic", "similar", "ask", "chat", "sessions",
+    "concepts", "graph", "path", "concept", "edge", "tags", "cited", "export", "dedupe", "resolve", "check",
+    "retractions", "open", "index", "eval", "cache", "config", "verify", "doctor", "demo", "completion",
 )  # fmt: skip
 
 

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from click._termui_impl import ProgressBar
 
     from carrel.library import Library
-    from carrel.types import Filter
+    from carrel.types import Filter, Standing
 
     Command = TypeVar("Command", bound=Callable[..., Any])
 
+session_option = click.option(
+    "--session", metavar="NAME", default="", help="Keep the conversation, and go on with it, under this name."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
@@ -102,6 +105,19 @@ def preview(text: str, length: int = 200) -> str:
 def printable(text: str) -> str:
     """A file may come from anywhere; what it says does not steer the terminal."""
     return "".join(character if character.isprintable() else "\ufffd" for character in text)
+
+
+def mark(notice: str) -> str:
+    """A word of warning before a title."""
+    return click.style(f"[{notice}] ", fg="red") if notice else ""
+
+
+def print_flags(standing: Standing, before: str = "") -> None:
+    """What became of a paper after it was published."""
+    from carrel.retractions import sentence
+
+    for flag in standing.flags:
+        click.echo(f"{before}{click.style(printable(sentence(flag)), fg='red')}")
 
 
 def in_bytes(size: float) -> str:

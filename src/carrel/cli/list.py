@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from carrel.cli.common import State, faint, json_option, print_json, years
+from carrel.cli.common import State, faint, json_option, mark, print_json, years
 
 
 @click.command("list")
@@ -42,15 +42,18 @@ def command(
     where = Filter(year_min=first, year_max=last, venue=venue, tags=frozenset(tags))
     with state.open() as library:
         listing = library.papers(Wanted(papers, where, authors, Sort(sort), limit))
+        notices = library.headlines([paper.row.reference.id for paper in listing.papers])
     if as_json:
-        print_json(listing.as_dict())
+        shown = listing.as_dict()
+        print_json({**shown, "papers": [{**paper, "notice": notices.get(paper["id"])} for paper in shown["papers"]]})
         return
     for row in (paper.row for paper in listing.papers):
         waiting = "" if row.indexed else "  (not indexed yet)"
         published = row.reference.published.year or "n.d."
-        click.echo(f"{row.reference.id}  {faint(f'({published})')} {row.reference.title}{faint(waiting)}")
-    shown = len(listing.papers)
-    is_all = shown == listing.total
+        notice = mark(notices.get(row.reference.id, ""))
+        click.echo(f"{row.reference.id}  {faint(f'({published})')} {notice}{row.reference.title}{faint(waiting)}")
+    count = len(listing.papers)
+    is_all = count == listing.total
     click.echo(
-        f"{shown} papers" if is_all else f"Showing {shown} of {listing.total} papers; --limit 0 shows all.", err=True
+        f"{count} papers" if is_all else f"Showing {count} of {listing.total} papers; --limit 0 shows all.", err=True
     )

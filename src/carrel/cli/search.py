@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from carrel.cli.common import State, faint, filter_options, json_option, make_filter, preview, print_json, warn_if_stale
+from carrel.cli.common import (
+    State,
+    faint,
+    filter_options,
+    json_option,
+    make_filter,
+    mark,
+    preview,
+    print_json,
+    warn_if_stale,
+)
 from carrel.cli.common import title as bold
 from carrel.cli.figures import print_finding
 from carrel.errors import InvalidInput
@@ -102,10 +112,11 @@ def command(
             return
         result = library.search(query, where=where, **asked, **shape)
         around = library.around(_chunks(result)) if with_context else {}
+        notices = library.headlines({passage.chunk.paper_id for passage in result.passages})
     if as_json:
-        print_json(_as_dict(result, around))
+        print_json(_as_dict(result, around, notices))
     else:
-        _print(result, around, explain=explain)
+        _print(result, around, notices, explain=explain)
 
 
 def _check(*, figures: bool, figure_type: str | None, with_context: bool, shape: Mapping[str, Any]) -> None:
@@ -130,9 +141,10 @@ def _resolved(where: Filter, library: Library) -> Filter:
     return replace(where, paper_ids=frozenset(row.reference.id for row in library.find(*sorted(where.paper_ids))))
 
 
-def _as_dict(result: SearchResult, around: Mapping[str, Around]) -> dict[str, Any]:
+def _as_dict(result: SearchResult, around: Mapping[str, Around], notices: Mapping[str, str]) -> dict[str, Any]:
     shown = result.as_dict()
     for one in shown["results"]:
+        one["notice"] = notices.get(one["paper_id"])
         for passage in (one, *one.get("passages", ())):
             if passage["address"] in around:
                 passage.update(around[passage["address"]].as_dict())
@@ -171,14 +183,15 @@ def _warn(result: SearchResult) -> None:
         click.echo(f"Nothing found for {result.query!r}.", err=True)
 
 
-def _print(result: SearchResult, around: Mapping[str, Around], *, explain: bool) -> None:
+def _print(result: SearchResult, around: Mapping[str, Around], notices: Mapping[str, str], *, explain: bool) -> None:
     _warn(result)
     for passage in result.passages:
         chunk = passage.chunk
         year = f" ({chunk.year})" if chunk.year else ""
         # A paper that is only listed has no score.
         score = f"[{passage.score:.2f}] " if passage.fused.arms else ""
-        click.echo(f"{passage.rank}. {score}{bold(chunk.title)}{year}{_place(chunk)}")
+        notice = mark(notices.get(chunk.paper_id, ""))
+        click.echo(f"{passage.rank}. {score}{notice}{bold(chunk.title)}{year}{_place(chunk)}")
         _print_passage(passage, around, explain=explain)
         for other in passage.others:
             click.echo(f"   [{other.score:.2f}]{_place(other.chunk)}")

@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from carrel.cli.common import State, faint, json_option, print_json, printable, title
+from carrel.cli.common import State, faint, json_option, print_flags, print_json, printable, title
 from carrel.cli.figures import print_figure
 
 if TYPE_CHECKING:
     from carrel.reading import Chapter, ChunkView, PaperView, Section, View
+    from carrel.types import Standing
 
 
 @click.command("show")
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 @click.pass_context
 def command(context: click.Context, address: str, text: bool, as_json: bool) -> None:  # noqa: FBT001
     """Show a paper's outline, a chapter, a section, a chunk or a figure. A paper is named by its id or its title."""
+    from dataclasses import asdict
+
+    from carrel.reading import PaperView
+    from carrel.types import Standing
+
     state: State = context.obj
     with state.open() as library:
         if text:
@@ -25,18 +31,20 @@ def command(context: click.Context, address: str, text: bool, as_json: bool) -> 
             click.echo(stored, nl=False) if not as_json else print_json({"address": address, "text": stored})
             return
         view = library.show(address)
+        standing = library.standing(view.reference.id) if isinstance(view, PaperView) else Standing()
     if as_json:
-        print_json(view.as_dict())
+        flags = {"flags": [asdict(flag) for flag in standing.flags]} if isinstance(view, PaperView) else {}
+        print_json({**view.as_dict(), **flags})
+    elif isinstance(view, PaperView):
+        _print_paper(view, standing)
     else:
         _print(view)
 
 
 def _print(view: View) -> None:
-    from carrel.reading import Chapter, ChunkView, PaperView, Section
+    from carrel.reading import Chapter, ChunkView, FigureView, Section
 
     match view:
-        case PaperView():
-            _print_paper(view)
         case Chapter():
             _print_chapter(view)
         case Section():
@@ -44,19 +52,22 @@ def _print(view: View) -> None:
             _print_section(view)
         case ChunkView():
             _print_chunk(view)
-        case figure:
-            print_figure(figure)
+        case FigureView():
+            print_figure(view)
 
 
-def _print_paper(view: PaperView) -> None:
+def _print_paper(view: PaperView, standing: Standing) -> None:
     reference = view.reference
     click.echo(title(reference.title))
+    print_flags(standing)
     authors = ", ".join(str(author) for author in reference.authors)
     for line in (authors, reference.venue, reference.doi and f"doi:{reference.doi}", ", ".join(reference.tags)):
         if line:
             click.echo(line)
     if reference.published.year:
         click.echo(str(reference.published.year))
+    for remark in view.remarks:
+        click.echo(printable(f"note: {remark}"))
     if reference.abstract:
         click.echo(f"\n{reference.abstract}")
     if view.chapters:

@@ -1,7 +1,8 @@
-"""Whether probabilities keep their word: how often the best passage was right beside how likely it was called.
+"""Whether probabilities keep their word: how often what was found held an answer beside how likely that was called.
 
 A question is asked twice: of the library, and of the library without the papers that answer it. Without them whatever
-is found is wrong.
+is found is wrong. As the probabilities assume that of three questions two have an answer, what was said with the papers
+counts twice.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ _WIDEST = 0.3
 """An interval of a threshold that is still of use."""
 _RESAMPLES = 200
 _FOLDS = 5
+_TIMES = 3
+"""How often each question is counted: twice with what answers it, once without."""
 _NEWTON_STEPS = 100
 _RIDGE = 1e-6
 _EDGE = 1e-6
@@ -36,8 +39,8 @@ _EDGE = 1e-6
 
 
 class Trial(NamedTuple):
-    """One question asked with and without the papers that answer it: how likely each time the best passage was called,
-    and whether, with them, it was theirs."""
+    """One question asked with and without the papers that answer it: how likely each time an answer was called, and
+    whether, with them, something of theirs was found."""
 
     question: str
     likely: float
@@ -54,7 +57,7 @@ class Coverage(NamedTuple):
     answered_without: float
     """Share of the questions that it has none to."""
     risk: float
-    """Share of all that was answered where the best passage was wrong."""
+    """Share of all that was answered where nothing that was found held an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +79,13 @@ AS_SAID = Map()
 
 
 def said(trials: Sequence[Trial]) -> tuple[Array, Array]:
-    """All probabilities and whether they came true: first with the answering papers, then without."""
-    likely = [trial.likely for trial in trials] + [trial.likely_without for trial in trials]
-    right = [float(trial.right) for trial in trials] + [0.0] * len(trials)
-    return np.array(likely, dtype=np.float64), np.array(right, dtype=np.float64)
+    """All probabilities and whether they came true: with the answering papers, once more, and without."""
+    likely, without = [trial.likely for trial in trials], [trial.likely_without for trial in trials]
+    right = [float(trial.right) for trial in trials]
+    return (
+        np.array([*likely, *likely, *without], dtype=np.float64),
+        np.array([*right, *right, *([0.0] * len(trials))], dtype=np.float64),
+    )
 
 
 def brier(likely: Array, right: Array) -> float:
@@ -111,9 +117,9 @@ def auroc(trials: Sequence[Trial]) -> float:
 def coverage(trials: Sequence[Trial], threshold: float) -> Coverage:
     likely, right = said(trials)
     answered = likely >= threshold
-    half = len(trials)
     risk = float(1 - right[answered].mean()) if answered.any() else 0.0
-    return Coverage(threshold, float(answered[:half].mean()), float(answered[half:].mean()), risk)
+    shares, _, shares_without = answered.reshape(_TIMES, -1).mean(axis=1).tolist()
+    return Coverage(threshold, shares, shares_without, risk)
 
 
 def fit(likely: Array, right: Array) -> Map | None:
@@ -152,9 +158,7 @@ def _loss(design: Array, target: Array, weights: Array) -> float:
 def refitted(trials: Sequence[Trial], *, seed: int) -> Array:
     """What maps fitted on the other trials make of each one's probabilities, in the order of `said`."""
     likely, right = said(trials)
-    half = len(trials)
-    fold = np.random.default_rng(seed).permutation(half) % _FOLDS
-    folds = np.concatenate([fold, fold])
+    folds = np.tile(np.random.default_rng(seed).permutation(len(trials)) % _FOLDS, _TIMES)
     mapped = likely.copy()
     for one in range(_FOLDS):
         made = fit(likely[folds != one], right[folds != one])
@@ -210,18 +214,18 @@ def calibrate(trials: Sequence[Trial], *, certainty: float, seed: int) -> Calibr
 
 
 def _errors(likely: Array, right: Array) -> list[float]:
-    """The Brier score of each trial, both times together."""
-    squares = (likely - right) ** 2
-    half = len(squares) // 2
-    return list((squares[:half] + squares[half:]) / 2)
+    """The Brier score of each trial, all times together."""
+    squares: Array = (likely - right) ** 2
+    return list(squares.reshape(_TIMES, -1).mean(axis=0))
 
 
 def _reach(trials: Sequence[Trial], certainty: float, seed: int) -> Interval:
     """Between which values the threshold lies for other questions of the same kind."""
     likely, right = said(trials)
-    chance, half = np.random.default_rng(seed), len(trials)
-    drawn = (chance.integers(half, size=half) for _ in range(_RESAMPLES))
-    maps = (fit(likely[rows], right[rows]) for rows in (np.concatenate([one, one + half]) for one in drawn))
+    chance, count = np.random.default_rng(seed), len(trials)
+    drawn = (chance.integers(count, size=count) for _ in range(_RESAMPLES))
+    times = count * np.arange(_TIMES)[:, None]
+    maps = (fit(likely[rows], right[rows]) for rows in ((times + one).ravel() for one in drawn))
     found = [one.meaning(certainty) for one in maps if one]
     low, high = np.quantile(found, [0.025, 0.975]) if found else (0.0, 1.0)
     return Interval(round(float(low), 3), round(float(high), 3))
@@ -231,7 +235,7 @@ def _doubt(count: int, made: Map | None, interval: Interval) -> str:
     if count < FEWEST:
         return f"{count} questions are too few to tell: {FEWEST} are needed"
     if made is None:
-        return "the probabilities tell nothing: passages called likelier were not right more often"
+        return "the probabilities tell nothing: what was called likelier did not come true more often"
     if interval.high - interval.low > _WIDEST:
         return f"it may as well be {interval.low:.2f} as {interval.high:.2f}: ask more questions"
     return ""

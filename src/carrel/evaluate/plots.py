@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _FIRST, _OTHER, _READ, _INK, _FAINT = "#0072b2", "#8fb8d6", "#c8c8c8", "#222222", "#dddddd"
+_CURVES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
+"""Told apart by those who see fewer colours, too."""
 _ROW, _LABELS, _WIDTH, _MARGIN = 26, 240, 400, 60
 _SIDE = 300
 
@@ -30,6 +32,11 @@ class Bin:
     predicted: float
     observed: float
     count: int
+
+
+class Line(NamedTuple):
+    label: str
+    points: tuple[tuple[float, float], ...]
 
 
 def bars(title: str, shown: Sequence[Bar]) -> str:
@@ -62,6 +69,24 @@ def reliability(bins: Sequence[Bin]) -> str:
         radius = 2 + 10 * (one.count / most) ** 0.5
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{_FIRST}" fill-opacity="0.7"/>')
     return _svg(left + _SIDE + 40, top + _SIDE + 50, parts)
+
+
+def lines(title: str, below: str, shown: Sequence[Line]) -> str:
+    """Curves between 0 and 1 either way, each named under the picture in its colour."""
+    left, top = 60, 40
+    parts = [_text(left, 24, title, size=14, anchor="start"), *_scale(left, _SIDE, top, top + _SIDE)]
+    parts += [
+        *_levels(left, left + _SIDE, top, _SIDE),
+        _text(left + _SIDE / 2, top + _SIDE + 36, below, anchor="middle"),
+    ]
+    for number, line in enumerate(shown):
+        colour = _CURVES[number % len(_CURVES)]
+        points = " ".join(f"{left + _SIDE * x:.1f},{top + _SIDE * (1 - y):.1f}" for x, y in line.points)
+        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        y = top + _SIDE + 60 + _ROW * number
+        parts.append(f'<rect x="{left}" y="{y - 9}" width="18" height="9" fill="{colour}"/>')
+        parts.append(_text(left + 26, y, line.label, anchor="start"))
+    return _svg(left + _SIDE + 40, top + _SIDE + 60 + _ROW * len(shown), parts)
 
 
 def _bar(bar: Bar, top: float, *, first: bool) -> list[str]:

@@ -2,17 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from carrel import sentences, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from carrel.types import Prompt
+    from carrel.types import Excerpt, Prompt, Span
 
-_NEARLY_AS_GOOD = 0.7
-"""Sentences scoring less than this share of the best one say something else."""
-_FROM_ONE_SOURCE = 2
+SAME = 0.8
+"""The share of their words that sentences have in common which say the same."""
+_MUCH_WEAKER = 0.2
+"""Sentences that score so much less than the best one say something else."""
+_FROM_ONE_SOURCE = 3
 """So that a second source is heard too."""
+
+
+class _Sentence(NamedTuple):
+    excerpt: Excerpt
+    span: Span
+    score: float
+
+    @property
+    def order(self) -> tuple[float, int, int]:
+        return (-self.score, self.excerpt.number, self.span.start)
+
+    @property
+    def whole(self) -> _Sentence:
+        """With what it leans on, if that may be quoted."""
+        whole, offered = sentences.whole(self.excerpt.text, self.span), self.excerpt.offered
+        allowed = offered is None or any(one.start <= whole.start and whole.end <= one.end for one in offered)
+        return self._replace(span=whole) if allowed else self
+
+    @property
+    def text(self) -> str:
+        return _plain(self.excerpt.text[self.span.start : self.span.end])
+
+    def overlaps(self, other: _Sentence) -> bool:
+        one, two = self.span, other.span
+        return self.excerpt.number == other.excerpt.number and one.start < two.end and two.start < one.end
 
 
 class Extractive:
@@ -25,16 +54,31 @@ class Extractive:
         self._max_statements = max_statements
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        ranked = sorted(
-            (-score, excerpt.number, span.start, " ".join(excerpt.text[span.start : span.end].split()))
-            for excerpt in prompt.excerpts
-            for span, score in excerpt.sentences
-        )
-        said: dict[str, int] = {}
-        for negative_score, number, _, sentence in ranked:
-            weak = -negative_score < _NEARLY_AS_GOOD * -ranked[0][0]
-            if weak or len(said) == self._max_statements:
+        found = [_Sentence(one, span, score) for one in prompt.excerpts for span, score in one.sentences]
+        ranked = sorted(found, key=lambda one: one.order)
+        for one in self._chosen([each for each in ranked if each.score >= ranked[0].score - _MUCH_WEAKER]):
+            numbers = [one.excerpt.number, *(each.number for each in prompt.excerpts if one.text in _plain(each.text))]
+            yield f"{one.text} {' '.join(f'[{number}]' for number in dict.fromkeys(numbers))}\n"
+
+    def _chosen(self, ranked: Sequence[_Sentence]) -> Iterator[_Sentence]:
+        """Best first, nothing twice; what a sentence leans on only if it was not told already."""
+        told: list[_Sentence] = []
+        for sentence in ranked:
+            if len(told) == self._max_statements:
                 return
-            if sentence not in said and list(said.values()).count(number) < _FROM_ONE_SOURCE:
-                said[sentence] = number
-                yield f"{sentence} [{number}]\n"
+            whole = sentence.whole
+            one = sentence if any(whole.overlaps(earlier) for earlier in told) else whole
+            often = sum(earlier.excerpt.number == one.excerpt.number for earlier in told) >= _FROM_ONE_SOURCE
+            if not often and not any(one.overlaps(earlier) or _same(one.text, earlier.text) for earlier in told):
+                told.append(one)
+                yield one
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether they say the same, or one no more than a part of the other."""
+    said, before = set(words.stems(one)), set(words.stems(other))
+    return words.share(said, before) >= SAME or said <= before

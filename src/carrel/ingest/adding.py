@@ -209,6 +209,8 @@ def _add_references(
     _offer(zip(ids, incoming, strict=True), request, place, tally)
     if not request.dry_run:
         keep(merged, known, place, complete=not ours.problems, progress=progress)
+        told = place.stores.catalog.remarks(merged.changed)
+        tally.remarks += [Problem(paper_id, remark) for paper_id, remarks in told.items() for remark in remarks]
         following.note_lists(zip(ids, incoming, strict=True), place)
 
 

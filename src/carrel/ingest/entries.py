@@ -16,6 +16,7 @@ from carrel.chunking import abstracts
 from carrel.errors import TooLarge
 from carrel.identifiers import normalise_doi, slug, unused
 from carrel.ingest import batches
+from carrel.ingest.harmless import harmless, remarks_of
 from carrel.references import merge
 from carrel.telemetry import log, timed
 from carrel.types import BlockKind, Document, Part, Reference
@@ -58,11 +59,15 @@ def put_references(
     return [*(reference.id for reference in changed), *sorted(gone)]
 
 
-def _reference_entry(reference: Reference, count_tokens: CountTokens) -> Entry:
+def _reference_entry(given: Reference, count_tokens: CountTokens) -> Entry:
+    """What is kept is harmless; the digest is that of the record as refs.jsonl has it."""
+    reference, unseen = harmless(given)
     language = languages.detect(f"{reference.title}\n{reference.abstract}")
     chunks = abstracts.reference_chunks(reference, language=language, count_tokens=count_tokens)
-    text, digest = abstracts.reference_text(reference), abstracts.reference_digest(reference)
-    return Entry(reference, Document(reference.id, Part.ABSTRACT, text, digest), tuple(chunks), listed=True)
+    text, digest = abstracts.reference_text(reference), abstracts.reference_digest(given)
+    remarks = remarks_of(f"{reference.title}\n\n{reference.abstract}", unseen)
+    document = Document(reference.id, Part.ABSTRACT, text, digest, remarks=remarks)
+    return Entry(reference, document, tuple(chunks), listed=True)
 
 
 def _unlist(paper_ids: Collection[str], catalog: Catalog) -> None:
@@ -154,13 +159,14 @@ def read_document(
     if len(paper.text) > longest:
         raise too_large(source.name, len(paper.text), longest)
     with timed(timings, "cutting"):
-        paper = replace(paper, reference=identify(paper.reference), language=_language(paper))
+        paper = replace(paper, reference=identify(harmless(paper.reference)[0]), language=_language(paper))
         chunks = chunking.split(paper, count_tokens=embedder.count_tokens, limits=limits)
     log("ingest", logging.INFO, "read", source=path, chunks=len(chunks), milliseconds=timings)
     digest = document_digest(hashlib.sha256(source.content).hexdigest(), parser, limits, embedder)
-    document = Document(paper.reference.id, Part.BODY, paper.text, digest, source=path, format=parser.name)
+    remarks = (*paper.remarks, *remarks_of(paper.text))
+    document = Document(paper.reference.id, Part.BODY, paper.text, digest, path, parser.name, remarks)
     entry = Entry(paper.reference, document, chunks, exhibits=paper.exhibits, cited=paper.cited, places=paper.places)
-    return Read(entry, paper.images, paper.remarks)
+    return Read(entry, paper.images, remarks)
 
 
 def _language(paper: Paper) -> str:

@@ -33,9 +33,9 @@ class Source:
 class Parser(Protocol):
     """Reads one format.
 
-    The text of the paper it returns is the file's own, or, where a file has none, built from it: every block is a slice
-    of it, blocks are in reading order and do not overlap. It writes no files and prints nothing. Raises a `SourceError`
-    that names the file and says why when it cannot be read.
+    The text of the paper it returns is the file's own, or, where a file has none, built from it, without what no reader
+    sees of it: every block is a slice of it, blocks are in reading order and do not overlap. It writes no files and
+    prints nothing. Raises a `SourceError` that names the file and says why when it cannot be read.
     """
 
     name: str

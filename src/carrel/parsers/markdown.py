@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from carrel.identifiers import normalise_doi
-from carrel.parsers import Source, decode, title_of
+from carrel.parsers import Source, title_of
 from carrel.parsers.markdown_figures import pictures_of, with_captions
 from carrel.parsers.prose import with_bibliography
+from carrel.parsers.unseen import seen_text
 from carrel.types import ANY_YEAR, Author, Block, BlockKind, Exhibit, Paper, Published, Reference
 
 if TYPE_CHECKING:
@@ -40,13 +41,13 @@ class Markdown:
     suffixes = frozenset({".md", ".markdown", ".mdown"})
 
     def parse(self, source: Source) -> Paper:
-        text = decode(source)
+        text, remarks = seen_text(source, markup=True)
         front, start = _front_matter(text)
         blocks, exhibits = _structure(text, start)
         blocks, cited = with_bibliography(text, blocks)
         reference = _reference(front, title=_first_title(blocks) or title_of(source))
         topic = _word(front.get("topic") or front.get("category"))
-        return Paper(reference, text, blocks, self.name, topic=topic, exhibits=exhibits, cited=cited)
+        return Paper(reference, text, blocks, self.name, topic=topic, exhibits=exhibits, cited=cited, remarks=remarks)
 
 
 def _front_matter(text: str) -> tuple[dict[str, Any], int]:

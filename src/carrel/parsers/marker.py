@@ -14,6 +14,7 @@ from carrel.identifiers import normalise_doi
 from carrel.parsers import Source, bibliography, captions, companions, decode, marker_captions, marker_outline, title_of
 from carrel.parsers.building import Builder
 from carrel.parsers.marker_blocks import Item, items
+from carrel.parsers.unseen import left_out_of_blocks
 from carrel.references import dates, names
 from carrel.types import Author, Block, BlockKind, ExhibitKind, Image, Paper, Reference
 
@@ -48,8 +49,11 @@ class Marker:
     suffixes = frozenset({".json"})
 
     def parse(self, source: Source) -> Paper:
-        found = _whole_entries(_without_contents(_whole_sentences(list(items(_document(source))))))
-        return _Reading(source, found).paper(_record(source))
+        document = _document(source)
+        remarks = left_out_of_blocks(document)
+        found = _whole_entries(_without_contents(_whole_sentences(list(items(document)))))
+        paper = _Reading(source, found).paper(_record(source))
+        return replace(paper, remarks=(*remarks, *paper.remarks))
 
 
 def _document(source: Source) -> dict[str, Any]:

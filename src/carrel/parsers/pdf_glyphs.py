@@ -47,6 +47,8 @@ class Run:
     origin: tuple[float, float]
     mode: int
     colour: tuple[int, int, int, int]
+    handle: int = 0
+    """The text object itself, as pdfium numbers it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +112,12 @@ def _runs(text: Any, objects: list[int | None]) -> list[Run | None]:  # noqa: AN
             continue
         run = known.get(address)
         if run is None:
-            run = known[address] = _run(text, index, fonts)
+            run = known[address] = _run(text, index, address, fonts)
         runs.append(run)
     return runs
 
 
-def _run(text: Any, index: int, fonts: dict[int, Font]) -> Run:  # noqa: ANN401
+def _run(text: Any, index: int, handle: int, fonts: dict[int, Font]) -> Run:  # noqa: ANN401
     matrix, x, y = pdfium.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
     pdfium.FPDFText_GetMatrix(text, index, matrix)
     pdfium.FPDFText_GetCharOrigin(text, index, x, y)
@@ -127,7 +129,8 @@ def _run(text: Any, index: int, fonts: dict[int, Font]) -> Run:  # noqa: ANN401
         angle=_angle(matrix.a, matrix.b),
         origin=(x.value, y.value),
         mode=pdfium.FPDFTextObj_GetTextRenderMode(shown),
-        colour=_colour(shown),
+        colour=colour_of(shown) or (0, 0, 0, 255),
+        handle=handle,
     )
 
 
@@ -138,10 +141,11 @@ def _angle(a: float, b: float) -> int:
     return nearest % 360 if abs(degrees - nearest) <= _UPRIGHT_TOLERANCE else DIAGONAL
 
 
-def _colour(shown: Any) -> tuple[int, int, int, int]:  # noqa: ANN401
+def colour_of(shown: Any) -> tuple[int, int, int, int] | None:  # noqa: ANN401
+    """What an object of a page is filled with, if that is a colour."""
     parts = [ctypes.c_uint() for _ in range(4)]
     if not pdfium.FPDFPageObj_GetFillColor(shown, *parts):
-        return (0, 0, 0, 255)
+        return None
     red, green, blue, alpha = (part.value for part in parts)
     return (red, green, blue, alpha)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
+
+from carrel.parsers.pdf_glyphs import colour_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +23,7 @@ _MOST_OBJECTS = 20_000
 """Of a page, those inside others included; the rest of a drawing lies where its beginning does."""
 _DEEPEST = 4
 _WHITE = 245
+_NOTHING = (255, 255, 255, 0)
 _WHOLE_PAGE = 0.6
 """A form that covers more of its page is the page, not a picture on it."""
 
@@ -45,49 +48,69 @@ class Graphic:
         return (self.right - self.left) * (self.bottom - self.top)
 
 
-def graphics_of(page: Any, page_area: float) -> tuple[Graphic, ...]:  # noqa: ANN401
-    """Of a pdfium page, in the file's coordinates, which count from the bottom up."""
-    budget = [_MOST_OBJECTS]
+class Painted(NamedTuple):
+    """An area that is filled, and when: what was there before, it may hide."""
+
+    order: int
+    box: tuple[float, float, float, float]
+    colour: tuple[int, int, int, int] | None
+    """None for pictures and patterns."""
+
+
+@dataclass(slots=True)
+class Drawing:
+    """All that is drawn on a page, in the file's coordinates, which count from the bottom up."""
+
+    page_area: float
+    graphics: tuple[Graphic, ...] = ()
+    painted: list[Painted] = field(default_factory=list)
+    texts: dict[int, int] = field(default_factory=dict)
+    """When each text object is drawn."""
+    order: int = 0
+
+
+def drawing_of(page: Any, page_area: float) -> Drawing:  # noqa: ANN401
+    """Of a pdfium page."""
+    drawing = Drawing(page_area)
     count = pdfium.FPDFPage_CountObjects(page)
     children = (pdfium.FPDFPage_GetObject(page, index) for index in range(min(count, _MOST_OBJECTS)))
-    return tuple(_walk(children, np.eye(3), budget, page_area, _DEEPEST))
+    drawing.graphics = tuple(_walk(children, np.eye(3), drawing, _DEEPEST))
+    return drawing
 
 
-def _walk(objects: Iterator[Any], matrix: Matrix, budget: list[int], page_area: float, depth: int) -> Iterator[Graphic]:
+def _walk(objects: Iterator[Any], matrix: Matrix, drawing: Drawing, depth: int) -> Iterator[Graphic]:
     for item in objects:
-        budget[0] -= 1
-        if budget[0] < 0:
+        drawing.order += 1
+        if drawing.order > _MOST_OBJECTS:
             return
         kind = pdfium.FPDFPageObj_GetType(item)
         if kind == pdfium.FPDF_PAGEOBJ_TEXT:
-            continue
-        if kind == pdfium.FPDF_PAGEOBJ_FORM:
-            yield from _form(item, matrix, budget, page_area, depth)
+            drawing.texts[ctypes.cast(item, ctypes.c_void_p).value or 0] = drawing.order
+        elif kind == pdfium.FPDF_PAGEOBJ_FORM:
+            yield from _form(item, matrix, drawing, depth)
         elif (box := _bounds(item, matrix)) is not None:
             image = kind == pdfium.FPDF_PAGEOBJ_IMAGE
-            yield Graphic(GraphicKind.IMAGE if image else GraphicKind.DRAWING, *box, image or _is_coloured(item, kind))
+            colour = None if image else _fill(item, kind)
+            if colour != _NOTHING:
+                drawing.painted.append(Painted(drawing.order, box, colour))
+            coloured = colour is None or (colour[3] > 0 and min(colour[:3]) < _WHITE)
+            yield Graphic(GraphicKind.IMAGE if image else GraphicKind.DRAWING, *box, coloured)
 
 
-def _form(
-    form: Any,  # noqa: ANN401
-    matrix: Matrix,
-    budget: list[int],
-    page_area: float,
-    depth: int,
-) -> Iterator[Graphic]:
+def _form(form: Any, matrix: Matrix, drawing: Drawing, depth: int) -> Iterator[Graphic]:  # noqa: ANN401
     """A picture in one, unless it holds nothing but text, or is the page itself."""
     if not depth:
         return
     inner = matrix @ _matrix(form)
     children = (pdfium.FPDFFormObj_GetObject(form, index) for index in range(pdfium.FPDFFormObj_CountObjects(form)))
-    found = list(_walk(children, inner, budget, page_area, depth - 1))
+    found = list(_walk(children, inner, drawing, depth - 1))
     box = _bounds(form, matrix)
     if not found or box is None:
         return
     image = all(graphic.kind == GraphicKind.IMAGE for graphic in found)
     kind = GraphicKind.IMAGE if image else GraphicKind.DRAWING
     whole = Graphic(kind, *box, any(graphic.coloured for graphic in found))
-    yield from found if abs(whole.area) > _WHOLE_PAGE * page_area else [whole]
+    yield from found if abs(whole.area) > _WHOLE_PAGE * drawing.page_area else [whole]
 
 
 def _matrix(item: Any) -> Matrix:  # noqa: ANN401
@@ -110,13 +133,11 @@ def _bounds(item: Any, matrix: Matrix) -> tuple[float, float, float, float] | No
     return x0, y0, x1, y1
 
 
-def _is_coloured(item: Any, kind: int) -> bool:  # noqa: ANN401
-    """Whether an area is filled with anything but white."""
+def _fill(item: Any, kind: int) -> tuple[int, int, int, int] | None:  # noqa: ANN401
+    """The colour that an area is filled with; None where it is none, as of a pattern."""
     if kind != pdfium.FPDF_PAGEOBJ_PATH:
-        return True
+        return None
     mode, stroke = ctypes.c_int(), ctypes.c_int()
     if not pdfium.FPDFPath_GetDrawMode(item, mode, stroke) or mode.value == pdfium.FPDF_FILLMODE_NONE:
-        return False
-    parts = [ctypes.c_uint() for _ in range(4)]
-    known = pdfium.FPDFPageObj_GetFillColor(item, *parts)
-    return not known or (parts[3].value > 0 and min(part.value for part in parts[:3]) < _WHITE)
+        return _NOTHING
+    return colour_of(item)

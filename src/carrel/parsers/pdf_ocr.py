@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from carrel.parsers import ocr
-from carrel.parsers.pdf_graphics import GraphicKind, graphics_of
+from carrel.parsers.pdf_graphics import GraphicKind, drawing_of
 from carrel.parsers.pdf_pieces import ASCENT, DESCENT, Piece, Style
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def with_scans(
 def _is_scan(document: Any, page: Page) -> bool:  # noqa: ANN401
     area = page.width * page.height
     with closing(document[page.number - 1]) as opened:
-        graphics = graphics_of(opened.raw, area)
+        graphics = drawing_of(opened.raw, area).graphics
     # A graphic of the file has its bottom below its top.
     return sum(abs(graphic.area) for graphic in graphics if graphic.kind == GraphicKind.IMAGE) > _SCAN * area
 

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from carrel.parsers.pdf_glyphs import DIAGONAL, Font, Glyphs, Run, read_glyphs
-from carrel.parsers.pdf_graphics import Graphic, graphics_of
-from carrel.parsers.pdf_hidden import visible
+from carrel.parsers.pdf_graphics import Graphic, drawing_of
+from carrel.parsers.pdf_hidden import size_of, visible
 from carrel.parsers.pdf_pieces import Glyph, Piece, Setting, Style, pieces_of, readable
 from carrel.parsers.pdf_regions import Region, candidates_of
+from carrel.parsers.pdf_seen import unseen
 from carrel.types import Box
 
 if TYPE_CHECKING:
@@ -108,20 +109,25 @@ def read_pages(document: Any, number: int) -> list[Page]:  # noqa: ANN401
     with closing(document[number - 1]) as page, closing(page.get_textpage()) as text:
         glyphs = read_glyphs(text.raw)
         shown = Frame(page.get_rotation() % 360, *_page_box(page))
-        drawn = graphics_of(page.raw, shown.size[0] * shown.size[1])
+        drawing = drawing_of(page.raw, shown.size[0] * shown.size[1])
+        hidden = unseen(page, glyphs, drawing, shown.upright)
     main, *others = _angles(glyphs, shown.angle)
-    views = [_view(glyphs, drawn, number, replace(shown, angle=angle), shown) for angle in (main, *others)]
+    views = [
+        _view(glyphs, drawing.graphics, hidden, number, replace(shown, angle=angle), shown) for angle in (main, *others)
+    ]
     return [views[0], *(replace(view, hidden=0, unread=0) for view in views[1:])]
 
 
-def _view(glyphs: Glyphs, drawn: Sequence[Graphic], number: int, seen: Frame, shown: Frame) -> Page:
+def _view(
+    glyphs: Glyphs, drawn: Sequence[Graphic], hidden: NDArray[np.bool_], number: int, seen: Frame, shown: Frame
+) -> Page:
     boxes = seen.upright(glyphs.boxes)
     graphics = _upright(drawn, seen)
-    is_seen = visible(glyphs.runs, boxes, graphics, seen.size)
+    is_seen = visible(glyphs.runs, boxes, graphics, seen.size, hidden)
     pieces = tuple(pieces_of(_upright_glyphs(glyphs, boxes, is_seen, seen)))
     candidates = candidates_of(graphics, pieces, seen.size)
-    hidden, turned = _hidden(glyphs, is_seen), _turned(glyphs, is_seen, seen)
-    return Page(number, pieces, candidates, hidden, glyphs.unread, turned, seen, shown)
+    left_out, turned = _hidden(glyphs, is_seen), _turned(glyphs, is_seen, seen)
+    return Page(number, pieces, candidates, left_out, glyphs.unread, turned, seen, shown)
 
 
 def _upright(graphics: Sequence[Graphic], frame: Frame) -> list[Graphic]:
@@ -179,9 +185,7 @@ def _upright_glyphs(
 
 
 def _setting(run: Run, box: list[float], frame: Frame) -> Setting:
-    """A font's size is what it says, unless its letters are of quite another."""
-    height = box[3] - box[1]
-    size = run.size if not height or height / 3 <= run.size <= 3 * height else height / 1.2
+    size = size_of(run, box[3] - box[1])
     x, y = run.origin
     baseline = float(frame.upright(np.array([[x, y, x, y]]))[0][1])
     baseline = baseline if math.isfinite(baseline) else box[3]

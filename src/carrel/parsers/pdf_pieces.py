@@ -34,7 +34,8 @@ _SHORTEST_WORD = 3
 _PRESENTATION = re.compile(r"[\ufb00-\ufb4f\ufb50-\ufdfb\ufe70-\ufefc\U0001d400-\U0001d7ff]")
 """Ligatures, letters in the shape they have inside a word, and those of formulas."""
 _UNREADABLE = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff0-\ufffc\ufffe\uffff\ud800-\udfff]"
+    r"[\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff0-\ufffc\ufffe\uffff\ud800-\udfff"
+    r"\U000e0000-\U000e007f]"
 )
 HYPHEN = "\u00ad"
 """Where a word is divided; only at the end of a piece."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from carrel.parsers import Source, bibliography, decode, title_of
+from carrel.parsers import Source, bibliography, title_of
 from carrel.parsers.prose import with_bibliography
+from carrel.parsers.unseen import seen_text
 from carrel.types import Block, BlockKind, Paper, Reference
 
 # Anchored, or a long line of blanks would be tried from each of its characters.
@@ -19,10 +20,10 @@ class PlainText:
     suffixes = frozenset({".txt", ".text"})
 
     def parse(self, source: Source) -> Paper:
-        text = decode(source)
+        text, remarks = seen_text(source, markup=False)
         blocks, cited = with_bibliography(text, [_block(match) for match in _PARAGRAPH.finditer(text)])
         reference = Reference(id="", title=_title(text) or title_of(source))
-        return Paper(reference=reference, text=text, blocks=blocks, format=self.name, cited=cited)
+        return Paper(reference, text, blocks, self.name, cited=cited, remarks=remarks)
 
 
 def _block(paragraph: re.Match[str]) -> Block:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from carrel.errors import EmptyDocument, SourceError
 from carrel.parsers import Source, jats, tei, xml_source
+from carrel.parsers.unseen import left_out_of_tree
 from carrel.parsers.xml_names import first, local
 from carrel.types import BlockKind
 
@@ -23,7 +24,8 @@ class Xml:
     suffixes = frozenset({".xml", ".nxml", ".tei"})
 
     def parse(self, source: Source) -> Paper:
-        root, remarks = xml_source.read(source)
+        root, broken = xml_source.read(source)
+        remarks = [*broken, *left_out_of_tree(root)]
         article = _article(root)
         if article is None:
             raise SourceError(
@@ -32,8 +34,8 @@ class Xml:
             )
         paper = _READERS[local(article)](article, source, remarks)
         if all(block.kind == BlockKind.HEADING for block in paper.blocks):
-            if remarks:
-                raise SourceError(f"{source.name!r} cannot be read: {remarks[0]}", hint="Ask for the file again.")
+            if broken:
+                raise SourceError(f"{source.name!r} cannot be read: {broken[0]}", hint="Ask for the file again.")
             raise EmptyDocument(f"{source.name!r} is empty", hint="There is nothing to index in it.")
         return paper
 

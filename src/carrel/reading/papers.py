@@ -104,6 +104,8 @@ class PaperView:
     """Entries that are papers of the library."""
     concepts: tuple[str, ...] | None = ()
     """What it speaks of most; None where the graph cannot be asked."""
+    remarks: tuple[str, ...] = ()
+    """What its reader should know: hidden text that was left out, instructions to machines."""
 
     @property
     def reference(self) -> Reference:
@@ -117,6 +119,7 @@ class PaperView:
             "chapters": [chapter.outline() for chapter in self.chapters],
             "bibliography": {"cited": self.cited, "in_library": self.in_library},
             "concepts": None if self.concepts is None else list(self.concepts),
+            "remarks": list(self.remarks),
         }
 
 
@@ -125,7 +128,8 @@ def view(row: PaperRow, chunks: Sequence[Chunk], catalog: Catalog, graph: GraphS
     cited = catalog.citations([row.reference.id]) if Part.BODY in row.parts else []
     known = sum(bool(entry.known_as) for entry in cited)
     concepts = _concepts(chunks, graph) if graph else ()
-    return PaperView(PaperSummary(row), chapters_of(chunks), len(cited), known, concepts)
+    remarks = catalog.remarks([row.reference.id]).get(row.reference.id, ())
+    return PaperView(PaperSummary(row), chapters_of(chunks), len(cited), known, concepts, remarks)
 
 
 def listing(wanted: Wanted, catalog: Catalog) -> Listing:

@@ -8,6 +8,7 @@ import io
 import re
 from typing import TYPE_CHECKING
 
+from carrel import hidden
 from carrel.errors import SourceError
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def paragraphs(text: str) -> str:
 
 
 def _plain(text: str, block: str) -> str:
+    text = hidden.without_unseen_characters(text).text
     if "<" in text or "&" in text:
         # Twice: publishers write `&lt;i&gt;` and mean a tag.
         text = _without_tags(_ENTITY.sub(lambda found: html.unescape(found.group()), _without_tags(text, block)), block)
@@ -68,7 +70,7 @@ def _plain(text: str, block: str) -> str:
 
 
 def _without_tags(text: str, block: str) -> str:
-    return _TAG.sub("", _BLOCK.sub(block, text)) if "<" in text else text
+    return _TAG.sub("", _BLOCK.sub(block, hidden.without_hidden_markup(text).text)) if "<" in text else text
 
 
 def untold(_done: int, _size: int) -> None:

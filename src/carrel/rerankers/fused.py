@@ -163,7 +163,7 @@ def _of_their_papers(values: Array, candidates: Sequence[Candidate]) -> Array:
 
 def _weights(query: str, held: Sequence[Set[str]]) -> dict[str, float]:
     everything = dict.fromkeys(words.stems(query))
-    asked = [stem for stem in everything if stem not in _small_words()] or list(everything)
+    asked = [stem for stem in everything if stem not in small_words()] or list(everything)
     frequency = {stem: sum(stem in one for one in held) for stem in asked}
     return {stem: math.log(1 + len(held) / (0.5 + frequency[stem])) for stem in asked}
 
@@ -173,6 +173,6 @@ def _weigh(present: Set[str], weights: Mapping[str, float]) -> float:
 
 
 @cache
-def _small_words() -> set[str]:
+def small_words() -> set[str]:
     """Words that every question has and no answer needs."""
     return set(words.stems(_SMALL_WORDS))

@@ -15,7 +15,17 @@ from pydantic import BaseModel, SecretStr, ValidationError
 
 from carrel.errors import InvalidInput, UnknownSetting
 from carrel.files import write_atomically, writing
-from carrel.settings.sections import Answer, Ingest, Rerank, Search, Settings, graph_server, server_of
+from carrel.settings.keys import key_for
+from carrel.settings.sections import (
+    Answer,
+    Ingest,
+    Rerank,
+    Search,
+    Settings,
+    generator_server,
+    graph_server,
+    server_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,9 +40,12 @@ __all__ = [
     "Settings",
     "assign",
     "descriptions",
+    "differing",
     "environment_without_secrets",
+    "generator_server",
     "has_display",
     "is_loopback",
+    "key_for",
     "library_from_environment",
     "listing",
     "load",
@@ -45,11 +58,19 @@ _PREFIX = "CARREL_"
 _NOT_SETTINGS = frozenset({"CARREL_LIBRARY"})
 LIBRARY_VARIABLE = "CARREL_LIBRARY"
 _PERSONAL = frozenset(
-    {"models.api_key", "models.allow_remote", "rerank.api_key", "graph_password", "pdf_reader", "ingest.isolate"}
+    {
+        "models.api_key",
+        "models.allow_remote",
+        "rerank.api_key",
+        "generation.api_key",
+        "graph_password",
+        "pdf_reader",
+        "ingest.isolate",
+    }
 )
 """Taken from the user's own config and the environment only: a library's config travels with the library."""
-_CONFINED = frozenset({"pdf_root", "ingest.papers_embed_cache", "ingest.papers_datalab_cache"})
-"""Folders. A library's config may name only those inside the library's own."""
+_CONFINED = frozenset({"pdf_root", "retractions", "ingest.papers_embed_cache", "ingest.papers_datalab_cache"})
+"""Folders and files. A library's config may name only those inside the library's own folder."""
 _OF_PAPERS = {
     "PAPERS_EMBED_CACHE_DIR": "ingest.papers_embed_cache",
     "PAPERS_DATALAB_CACHE_DIR": "ingest.papers_datalab_cache",
@@ -97,6 +118,13 @@ def listing(settings: Settings, origins: Mapping[str, str]) -> list[Setting]:
         Setting(key, _value(settings, key), origins.get(key, "default"), description)
         for key, description in descriptions().items()
     ]
+
+
+def differing(settings: Settings) -> dict[str, Any]:
+    """What is not at its default, without secrets and what is the user's own."""
+    defaults, private = Settings(), _PERSONAL | _CONFINED
+    changed = {key: _value(settings, key) for key in descriptions() if key not in private}
+    return {key: value for key, value in changed.items() if value != _value(defaults, key)}
 
 
 def descriptions() -> dict[str, str]:
@@ -223,6 +251,8 @@ def _servers(settings: Settings) -> dict[str, str]:
     return {
         "models.base_url": settings.models.base_url,
         "reranker": server_of(settings.reranker),
+        "generation.base_url": settings.generation.base_url,
+        "generator": generator_server(settings.generator, settings.generation.base_url),
         "graph": graph_server(settings.graph),
     }
 
@@ -231,7 +261,8 @@ def _check_consent(key: str, url: str, *, allowed: bool) -> None:
     if url and not allowed and not is_loopback(url):
         raise InvalidInput(
             f"this library's config would send its texts to another machine: {key} = {url!r}",
-            hint=f"If you want that, set models.allow_remote = true in your own config {str(user_config())!r}.",
+            hint=f"If you want that, set {key}, or models.allow_remote = true, in your own config "
+            f"{str(user_config())!r}.",
         )
 
 
@@ -240,7 +271,7 @@ def _check_inside(key: str, folder: str) -> None:
     path = PureWindowsPath(folder)  # Knows both kinds of slashes, and drives.
     if path.drive or path.root or folder.startswith("~") or ".." in path.parts:
         raise InvalidInput(
-            f"this library's config names a folder outside of the library: {key} = {folder!r}",
+            f"this library's config names a place outside of the library: {key} = {folder!r}",
             hint=f"Name one in the library's folder, or set {key} in your own config {str(user_config())!r}.",
         )
 
@@ -263,7 +294,8 @@ def _validated(values: Mapping[str, Any], origins: Mapping[str, str]) -> Setting
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(step) for step in first["loc"])
+        given = "…" if key in _PERSONAL else repr(first["input"])
         raise InvalidInput(
-            f"setting {key} = {first['input']!r} from {origins.get(key, 'config')}: {first['msg'].lower()}",
+            f"setting {key} = {given} from {origins.get(key, 'config')}: {first['msg'].lower()}",
             hint=f"{key}: {descriptions().get(key, '')}",
         ) from error

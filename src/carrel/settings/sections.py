@@ -84,7 +84,10 @@ class Search(Section):
 class Answer(Section):
     top_k: int = Field(default=5, ge=1, le=20, description="How many passages an answer may draw on.")
     threshold: float = Field(
-        default=0.6, ge=0, le=1, description="Least probability of the best passage for an answer to be given."
+        default=0.4,
+        ge=0,
+        le=1,
+        description="Least probability that what was found holds an answer, for one to be given.",
     )
     max_statements: int = Field(
         default=4, ge=1, le=50, description="How many statements the extractive generator makes at most."
@@ -188,6 +191,30 @@ class Models(Section):
     timeout: float = Field(default=30.0, gt=0, description="Seconds a model server may take for one request.")
 
 
+class Generation(Section):
+    """For generators that run a model."""
+
+    base_url: Annotated[str, AfterValidator(_web_address)] = Field(
+        default="",
+        description="Address of the generator's server; if empty, `ollama` uses http://127.0.0.1:11434, and "
+        "`anthropic` its maker's.",
+    )
+    api_key: SecretStr = Field(
+        default=SecretStr(""),
+        description="Key for that server; only from your own config or `CARREL_GENERATION__API_KEY`.",
+    )
+    timeout: float = Field(default=60.0, gt=0, description="Seconds a server may be silent before or while it answers.")
+    seconds: float = Field(default=120.0, gt=0, description="Seconds a generator may take for one answer.")
+    max_tokens: int = Field(default=512, ge=16, le=100_000, description="How long an answer may become, in tokens.")
+    temperature: float = Field(default=0.0, ge=0, le=2, description="How freely a model chooses its words.")
+    context_tokens: int = Field(
+        default=0,
+        ge=0,
+        le=10_000_000,
+        description="Tokens a model may read and write for one answer; 0 for 8192, or 1024 to read with `gguf`.",
+    )
+
+
 class Rerank(Section):
     """For rerankers that run a model of their own."""
 
@@ -205,6 +232,17 @@ class Rerank(Section):
         default=SecretStr(""),
         description="Key for that server; only from your own config or `CARREL_RERANK__API_KEY`.",
     )
+
+
+ANTHROPIC = "https://api.anthropic.com"
+
+
+def generator_server(generator: str, base_url: str) -> str:
+    """The address that a generator sends its prompts to; nothing where they stay in the process."""
+    kind = generator.partition(":")[0]
+    if kind in {"extractive", "gguf"}:
+        return ""
+    return base_url or (ANTHROPIC if kind == "anthropic" else "")
 
 
 def server_of(component: str) -> str:
@@ -249,7 +287,11 @@ class Settings(Section):
     reranker: Annotated[str, AfterValidator(_reranker)] = Field(
         default="fused", description="Which reranker scores the candidates; `none` for none."
     )
-    generator: str = Field(default="extractive", description="Which generator writes answers.")
+    generator: str = Field(
+        default="extractive",
+        description="Which generator writes answers: `extractive`, `gguf:FILE`, `ollama:MODEL`, `openai:MODEL` or "
+        "`anthropic:MODEL`.",
+    )
     catalog: str = Field(default="sqlite", description="Which catalog keeps papers, chunks and history.")
     vectors: str = Field(default="flat", description="Which store keeps vectors.")
     keywords: str = Field(default="tantivy", description="Which index looks up words.")
@@ -282,6 +324,10 @@ class Settings(Section):
         description="Program that opens PDFs: `system`, `skim`, `zathura`, `evince`, `okular` or a program's path; "
         "only from your own config or `CARREL_PDF_READER`.",
     )
+    retractions: str = Field(
+        default="",
+        description="Retraction Watch's CSV file, in which papers are looked up; if empty, only tags are asked.",
+    )
     search: Search = Search()
     answer: Answer = Answer()
     chunking: Chunking = Chunking()
@@ -290,3 +336,4 @@ class Settings(Section):
     concepts: Concepts = Concepts()
     models: Models = Models()
     rerank: Rerank = Rerank()
+    generation: Generation = Generation()

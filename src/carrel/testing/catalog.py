@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from carrel.catalogs import CitationRow, Embedding, Entry, ExhibitRow, PaperRow, QueryRecord, Unfinished
 from carrel.catalogs.citing import Known
+from carrel.testing.conversations import MemoryConversations
 from carrel.testing.locations import MemoryLocations
 from carrel.types import Part
 
@@ -61,6 +62,7 @@ class _Paper:
 class MemoryCatalog:
     def __init__(self) -> None:
         self.locations = MemoryLocations()
+        self.conversations = MemoryConversations()
         self.queries: list[KeptQuery] = []
         self._papers: dict[str, _Paper] = {}
         self._embeddings: dict[str, Embedding] = {}
@@ -165,6 +167,14 @@ class MemoryCatalog:
     def document(self, paper_id: str, part: Part) -> Document | None:
         paper = self._papers.get(paper_id)
         return paper.texts[part].document if paper and part in paper.texts else None
+
+    def remarks(self, paper_ids: Collection[str] | None = None) -> dict[str, tuple[str, ...]]:
+        told = {
+            paper_id: tuple(one for part in sorted(paper.texts) for one in paper.texts[part].document.remarks)
+            for paper_id, paper in self._shown().items()
+            if paper_ids is None or paper_id in paper_ids
+        }
+        return {paper_id: remarks for paper_id, remarks in told.items() if remarks}
 
     def record_query(self, query: QueryRecord, *, keep_text: bool) -> None:
         digest = hashlib.sha256(f"{self._salt}{query.text}".encode("utf-8", "replace")).hexdigest()

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from carrel.answer import evidence
+from carrel.answer.certainty import certainty
 from carrel.errors import InvalidInput
 from carrel.evaluate import calibrating, calibration_reports, collections
 from carrel.evaluate.calibrating import Trial
@@ -85,13 +87,13 @@ def write(report: CalibrationReport, config: Path) -> float:
 def _trials(
     asked: Sequence[_Question], library: Library, papers: frozenset[str], progress: Progress | None
 ) -> Iterator[Trial]:
-    """Each question asked as `ask` would, twice. The best passage is right if it is of a paper that holds the answer:
-    whether there is evidence at all is what the threshold decides."""
+    """Each question asked as `ask` would, twice. What is found is right if some of it is of a paper that holds the
+    answer: an answer draws on all of it."""
     for number, one in enumerate(asked, start=1):
         first = _search(library, one.text, own.without(papers, one.apart))
         second = _search(library, one.text, own.without(papers, one.apart | one.papers))
-        right = bool(first.passages) and first.passages[0].chunk.paper_id in one.papers
-        yield Trial(one.name, _likely(first), right, _likely(second))
+        right = any(passage.chunk.paper_id in one.papers for passage in first.passages)
+        yield Trial(one.name, _likely(first, library), right, _likely(second, library))
         if progress:
             progress("asking with and without the answers", number, len(asked))
 
@@ -100,18 +102,12 @@ def _search(library: Library, text: str, where: Filter) -> SearchResult:
     return library.search(text, limit=library.settings.answer.top_k, where=where)
 
 
-def _likely(result: SearchResult) -> float:
-    """What `ask` would compare with the threshold."""
-    if not result.passages:
-        return 0.0
-    likely = result.passages[0].probability
-    if likely is None:
-        why = next((f": {part.reason}" for part in result.degraded if part.arm == "rerank"), "")
-        raise InvalidInput(
-            f"there are no probabilities to calibrate, as nothing was reranked{why}",
-            hint="'carrel config set reranker fused' names the reranker that needs nothing.",
-        )
-    return likely
+def _likely(result: SearchResult, library: Library) -> float:
+    """What `ask` would compare with the threshold. Where nothing can tell, it would not answer."""
+    excerpts = evidence.select(result.query, result.passages, library.embedder)
+    most = max(result.counts.values(), default=0)
+    found = certainty(result.query, result.passages, excerpts, embedder=library.embedder.name, candidates=most)
+    return found.probability or 0.0
 
 
 def _report(name: str, trials: Sequence[Trial], chosen: Settings, seed: int) -> CalibrationReport:

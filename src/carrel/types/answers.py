@@ -38,6 +38,8 @@ class Excerpt:
     """What may be quoted of it, each with how much it says about the question, in order of text."""
     offered: tuple[Span, ...] | None = None
     """The stretches of it that there is room for, in order of text; None for all of it."""
+    nearest: float | None = None
+    """The similarity of its nearest sentence to the question, of those that were compared."""
 
     @property
     def shown(self) -> str:

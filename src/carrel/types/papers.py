@@ -281,6 +281,8 @@ class Document:
     source: str = ""
     """Path of the file it was read from; empty for an abstract."""
     format: str = "reference"
+    remarks: tuple[str, ...] = ()
+    """What its reader should know of it, as of a paper that was just read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,8 @@ class Asked:
 
     def _reply(self, chunk: Chunk) -> str:
         validate_content(chunk.text)
-        stream = self._generator.stream(Prompt(replies.QUESTION, (Excerpt(1, chunk.heading, chunk.text),)))
+        excerpt = Excerpt(1, chunk.heading, chunk.text)
+        stream = self._generator.stream(Prompt(replies.QUESTION, (excerpt,), replies.TASK))
         try:
             return _first(stream, LONGEST_REPLY)
         finally:

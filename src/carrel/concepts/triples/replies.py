@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from carrel.types import Chunk
 
-VERSION = 1
+VERSION = 2
 """Changes whenever the same chunk would be asked about otherwise."""
+TASK = "You read an excerpt of a paper and write down, as JSON, what it says of the relations between concepts."
 QUESTION = f"""List the relations between concepts that excerpt 1 states outright.
 Answer with a JSON array and nothing else. Each element is an object with five keys:
 "subject": the name of a concept, as the excerpt spells it

@@ -1,0 +1,3 @@
+"""Which Carrel this is."""
+
+VERSION = "0.1.0"
