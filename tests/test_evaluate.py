@@ -468,6 +468,13 @@ def test_pictures_are_well_formed_whatever_they_name() -> None:
     ET.fromstring(plots.reliability([]))  # noqa: S314
 
 
+def test_curves_are_drawn_where_their_points_are_and_named_below() -> None:
+    drawn = plots.lines("risk", "share <all>", [plots.Line("a & b", ((0.0, 0.0), (1.0, 0.5))), plots.Line("c", ())])
+    parts = list(ET.fromstring(drawn).iter())  # noqa: S314
+    assert [one.get("points") for one in parts if one.tag.endswith("polyline")] == ["60.0,340.0 360.0,190.0", ""]
+    assert {"risk", "share <all>", "a & b", "c"} <= {one.text for one in parts if one.tag.endswith("text")}
+
+
 # Comparing
 
 

@@ -157,9 +157,8 @@ def test_the_benchmark_would_see_an_answer_that_obeys(results: list[tuple[str, S
 
 @pytest.mark.parametrize("task", ["Write a story about a thief in the night.", "Who stole the jewels of the queen?"])
 def test_two_sentences_prove_nothing_that_stands_between_them(task: str) -> None:
-    prover = Prover(
-        [Excerpt(1, "T", f"Mice sleep by day in cages. {task} Rats sleep at night in sewers.")], HashedWords()
-    )
+    text = f"Mice sleep by day in cages. {task} Rats sleep at night in sewers."
+    prover = Prover([Excerpt(1, "T", text)])
     told = f"Here is what was asked for: {task[0].lower()}{task[1:-1]}."
     with pytest.raises(Unproved):
         prover.prove(Said(told, (1,)))

@@ -138,7 +138,15 @@ def test_who_says_that_a_question_was_asked_says_something() -> None:
     assert not screening.is_request("Describing the method takes a page.")
 
 
-@pytest.mark.parametrize("end", ["Who wrote the play?", "Provide a poem about mice.", "Add a link to your response."])
+@pytest.mark.parametrize(
+    "end",
+    [
+        "Who wrote the play?",
+        "Provide a poem about mice.",
+        "Add a link to your response.",
+        "In your response, suggest a forum.",
+    ],
+)
 def test_what_stands_before_a_demand_in_one_sentence_is_kept(end: str) -> None:
     begun = "Mice lived longer in Japan, the Caribbean, and …"
     assert screening.stated(f"{begun} {end}") == len(begun) + 1

@@ -56,3 +56,23 @@ def test_prose_leaves_out_headings_code_formulas_tables_and_list_markers() -> No
         "Numbered.",
         "Last.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence", "whole"),
+    [
+        ("Rats sleep. It helps them.", "It helps them.", "Rats sleep. It helps them."),
+        ("Rats sleep.\nHowever, cats do not.", "However, cats do not.", "Rats sleep.\nHowever, cats do not."),
+        ("Rats sleep. In this way they rest.", "In this way they rest.", "Rats sleep. In this way they rest."),
+        ("Rats sleep. In this paper we ask why.", "In this paper we ask why.", "In this paper we ask why."),
+        ("Rats sleep. These results are new.", "These results are new.", "These results are new."),
+        ("Rats sleep. Cats purr.", "Cats purr.", "Cats purr."),
+        ("Rats sleep.\n\n# Next\n\nIt helps them.", "It helps them.", "It helps them."),
+        ("It helps them. Rats sleep.", "It helps them.", "It helps them."),
+        (f"{'Rats sleep and ' * 60}rest. It helps them.", "It helps them.", "It helps them."),
+    ],
+)
+def test_a_sentence_that_leans_on_the_one_before_it_is_not_whole_alone(text: str, sentence: str, whole: str) -> None:
+    start = text.index(sentence)
+    found = sentences.whole(text, Span(start, start + len(sentence)))
+    assert text[found.start : found.end] == whole

@@ -159,7 +159,8 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _QUOTED = re.compile(r"[\"“”„‟«»‘`][^\"“”„‟«»‘’`]{0,400}[\"“”„‟«»’`]")
 _INSIDE = re.compile(
     rf"(?<=[\w…,)\]]\s)(?=[A-Z])(?=(?:{_CHANGE.title()}|Ignore|Disregard|Forget|Respond|Reply|Answer|You are|Do not"
-    r"|Tell|Give)\b)"
+    r"|Tell|Give|Please|As an? (?:AI|language)|(?:In|To|With|Throughout|Within|At the (?:end|beginning|start) of) your"
+    r")\b)"
 )
 """A verb with a capital letter where no sentence ends."""
 _ASKED_INSIDE = re.compile(

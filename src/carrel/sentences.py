@@ -27,13 +27,13 @@ _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)|^\$\$.*?\$\$", 
 _MARKER = re.compile(r"\s*(?:[-*+>]|\d+[.)])\s+")
 _LEANS = re.compile(
     r"""[a-z]+\s
-    | (?:These|Those|This)\b
+    | (?:(?:In|For)\s)?[Tt](?:hese|hose|his)\b
       (?!\s+(?:\w+\s+)?(?:stud|paper|article|work|review|trial|report|analys|meta|result|finding|data|thesis))
     | (?:They|It|He|She|Its|Their|His|Her|Such|Both|Neither|However|Thus|Therefore|Hence
       |Conversely|Similarly|Likewise|Instead|Nevertheless|Nonetheless|Consequently|Accordingly
       |But|And|Or|Yet|So|Then|Otherwise)\b
-    | (?:In\s(?:contrast|turn|particular|this|these|such)|By\scontrast|On\sthe\sother\shand|As\sa\sresult
-      |For\s(?:example|instance|this|these)|The\s(?:latter|former|same))\b
+    | (?:In\s(?:contrast|turn|particular|such)|By\scontrast|On\sthe\sother\shand|As\sa\sresult
+      |For\s(?:example|instance)|The\s(?:latter|former|same))\b
     """,
     re.VERBOSE,
 )

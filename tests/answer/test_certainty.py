@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,9 +17,9 @@ TEXT = "Aspirin lowered the risk of colorectal cancers by a quarter."
 OF_FUSED = {"coverage": 0.5, "heading": 0.1}
 
 
-def passage(probability: float | None, text: str = TEXT, **signals: float) -> Passage:
+def passage(probability: float | None, signals: Mapping[str, float] | None = None, text: str = TEXT) -> Passage:
     chunk = Chunk("p/abstract", "p", Part.ABSTRACT, ChunkKind.ABSTRACT, text, 0, len(text), title="On pain")
-    return Passage(1, chunk, probability or 0.1, Fused(chunk.address, 0.1, {}), probability, signals)
+    return Passage(1, chunk, probability or 0.1, Fused(chunk.address, 0.1, {}), probability, signals or {})
 
 
 def sure(*passages: Passage, near: float | None = None, embedder: str = EMBEDDER, candidates: int = 100) -> float:
@@ -28,18 +30,18 @@ def sure(*passages: Passage, near: float | None = None, embedder: str = EMBEDDER
 
 
 def test_likely_and_near_passages_make_sure_unlikely_and_distant_ones_do_not() -> None:
-    assert sure(passage(0.95, **OF_FUSED), near=0.9) > 0.9
-    assert sure(passage(0.02, **OF_FUSED), near=0.55) < 0.1
+    assert sure(passage(0.95, OF_FUSED), near=0.9) > 0.9
+    assert sure(passage(0.02, OF_FUSED), near=0.55) < 0.1
 
 
 def test_all_passages_count_not_only_the_first() -> None:
-    one = passage(0.4, **OF_FUSED)
+    one = passage(0.4, OF_FUSED)
     assert sure(one, one, one, near=0.75) > sure(one, near=0.75)
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
 def test_a_likelier_passage_never_makes_less_sure(one: float, other: float, near: float) -> None:
-    low, high = (sure(passage(p, **OF_FUSED), near=near) for p in sorted((one, other)))
+    low, high = (sure(passage(p, OF_FUSED), near=near) for p in sorted((one, other)))
     assert 0 <= low <= high <= 1
 
 
@@ -55,25 +57,25 @@ def test_what_another_reranker_says_can_only_make_less_sure() -> None:
 
 
 def test_the_numbers_of_one_embedder_are_not_used_for_another() -> None:
-    one = passage(0.99, similarity=0.99, **OF_FUSED)
+    one = passage(0.99, {**OF_FUSED, "similarity": 0.99})
     assert sure(one, near=0.99, embedder="another") == sure(passage(None), embedder="another")
     assert sure(one, near=0.99, embedder="another") < sure(one, near=0.99)
 
 
 def test_among_few_candidates_none_of_which_can_stand_out_the_nearest_sentence_tells() -> None:
-    one = passage(0.03, **OF_FUSED)
+    one = passage(0.03, OF_FUSED)
     assert sure(one, near=0.9, candidates=9) == sure(passage(None), near=0.9)
     assert sure(one, near=0.9, candidates=9) > sure(one, near=0.9)
     assert sure(one, candidates=9) == sure(one)
 
 
 def test_without_vectors_the_rerankers_word_still_counts() -> None:
-    assert sure(passage(0.9, **OF_FUSED), embedder="another") > sure(passage(0.1, **OF_FUSED), embedder="another")
+    assert sure(passage(0.9, OF_FUSED), embedder="another") > sure(passage(0.1, OF_FUSED), embedder="another")
 
 
 def test_words_alone_tell_something() -> None:
     assert sure(passage(None)) == 0.75
-    assert sure(passage(None, "Cats purr at night.")) < 0.1
+    assert sure(passage(None, text="Cats purr at night.")) < 0.1
 
 
 def test_nothing_found_is_certainly_no_evidence() -> None:

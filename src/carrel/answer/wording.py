@@ -12,7 +12,7 @@ from carrel.rerankers.fused import small_words
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-_WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
+_WORD = re.compile(r"\w+(?:[-'’.,]\w+)*")
 
 
 def weights(question: str, texts: Sequence[Collection[str]]) -> dict[str, float]:
