@@ -27,17 +27,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from benchmarks import collections
-from carrel import quotes, sentences, words
-from carrel.answer import evidence, said
+from carrel import sentences, words
+from carrel.answer import evidence
 from carrel.answer.certainty import certainty
 from carrel.evaluate.intervals import bootstrap
 from carrel.generators.extractive import Extractive
 from carrel.rerankers.fused import Fused
 from carrel.settings import Answer
-from carrel.types import EVERYTHING, Chunk, Filter, Prompt, Span
+from carrel.types import EVERYTHING, Chunk, Filter, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from carrel.types import Excerpt, Passage
 
@@ -60,18 +60,14 @@ class Question(NamedTuple):
     where: Filter = EVERYTHING
 
 
-def quoted(question: Question, passages: Sequence[Passage], excerpts: tuple[Excerpt, ...]) -> list[list[Quote]]:
+def quoted(passages: Sequence[Passage], excerpts: Sequence[Excerpt]) -> list[list[Quote]]:
     """The extractive answer's quotes, in its order: a sentence each, or two where one leans on the other."""
-    told: list[list[Quote]] = []
-    for one in said.read(Extractive().stream(Prompt(question.text, excerpts))):
-        chunk = passages[one.numbers[0] - 1].chunk
-        span = quotes.locate(one.text, chunk.text)
-        told.append([Quote(chunk, inner) for inner in (_within(chunk.text, span) if span else ())])
-    return told
+    return [_sentences(passages[one.excerpt.number - 1].chunk, one.span) for one in Extractive().chosen(excerpts)]
 
 
-def _within(text: str, span: Span) -> Iterator[Span]:
-    return (one for one in sentences.prose(text) if span.start <= one.start and one.end <= span.end)
+def _sentences(chunk: Chunk, span: Span) -> list[Quote]:
+    inside = (one for one in sentences.prose(chunk.text) if span.start <= one.start and one.end <= span.end)
+    return [Quote(chunk, one) for one in inside]
 
 
 def first_of(chunk: Chunk) -> list[Quote]:
@@ -131,7 +127,7 @@ def measure(
         result = index.search(question.text, reranker=Fused(), where=question.where)
         passages = result.passages[:TOP]
         excerpts = evidence.select(question.text, passages, index.embedder)
-        told = quoted(question, passages, excerpts)
+        told = quoted(passages, excerpts)
         shown = list(chain(*told[:QUOTED]))
         many = max(result.counts.values(), default=0)
         known = certainty(question.text, passages, excerpts, embedder=index.embedder.name, candidates=many)

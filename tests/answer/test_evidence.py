@@ -156,7 +156,7 @@ def test_where_room_is_short_the_best_sentences_are_offered_in_order_of_text() -
     filler = ("Nothing of interest happened in the second year of the trial.", 0.0)
     one = excerpt(1, ("Aspirin lowers the risk of cancer.", 0.3), filler, ("It is also very cheap to make.", 0.1))
     two = excerpt(2, ("Aspirin prevents some of all tumours.", 0.4), (filler[0].replace("second", "third"), -0.1))
-    first, second = evidence.pack((one, two), tokens=44)
+    first, second = evidence.pack((one, two), tokens=32)
     assert first.shown == "Aspirin lowers the risk of cancer."
     assert second.shown == "Aspirin prevents some of all tumours."
     assert (first.number, second.number, first.text) == (1, 2, one.text)
@@ -169,7 +169,7 @@ def test_a_sentence_that_leans_on_the_one_before_it_brings_that() -> None:
         ("Aspirin was given to all patients.", 0.1),
         ("It lowered the risk of cancer by a quarter.", 0.9),
     )
-    (packed,) = evidence.pack((one,), tokens=45)
+    (packed,) = evidence.pack((one,), tokens=33)
     assert packed.shown == "Aspirin was given to all patients. It lowered the risk of cancer by a quarter."
 
 
@@ -181,7 +181,7 @@ def test_what_is_left_out_between_is_marked_and_neighbours_are_one_stretch() -> 
         ("Nothing of interest happened in the second year of the trial in any of the groups.", 0.0),
         ("Patients on aspirin lived longer than others.", 0.7),
     )
-    (packed,) = evidence.pack((one,), tokens=70)
+    (packed,) = evidence.pack((one,), tokens=51)
     assert packed.offered is not None
     assert len(packed.offered) == 2
     assert packed.shown.count("[…]") == 1
@@ -191,7 +191,7 @@ def test_what_is_left_out_between_is_marked_and_neighbours_are_one_stretch() -> 
 def test_the_same_sentence_of_two_papers_fills_the_room_once() -> None:
     same = "Aspirin lowers the risk of colorectal cancer in all patients."
     filler = ("Nothing of interest happened in the second year of the trial in any of the groups.", 0.0)
-    packed = evidence.pack((excerpt(1, (same, 0.9), filler), excerpt(2, (same, 0.8), filler)), tokens=60)
+    packed = evidence.pack((excerpt(1, (same, 0.9), filler), excerpt(2, (same, 0.8), filler)), tokens=44)
     assert [one.number for one in packed] == [1]
 
 

@@ -44,8 +44,8 @@ _NUMBER_WANTED = re.compile(
 )
 _CHARACTERS_A_TOKEN = 3.5
 """Fewer than English needs, so that names and numbers have room."""
-_FOR_THE_REST = 0.35
-"""The share of a generator's context that instructions, headings and its reply need."""
+_FOR_THE_REST = 0.1
+"""The share of the room for excerpts that numbers, headings and an estimate of tokens need."""
 
 
 def select(question: str, passages: Sequence[Passage], embedder: Embedder) -> tuple[Excerpt, ...]:
@@ -116,7 +116,8 @@ def _similarities(question: str, texts: Sequence[str], embedder: Embedder) -> Ar
     if not texts or (known is not None and script and script not in known):
         return np.zeros(0)
     try:
-        return np.asarray(embedder.embed_passages(texts) @ embedder.embed_query(question), dtype=np.float64)
+        near = np.vecdot(embedder.embed_passages(texts), embedder.embed_query(question))
+        return np.asarray(near, dtype=np.float64)
     except CarrelError:
         # The search went without it too, and has said so.
         return np.zeros(0)

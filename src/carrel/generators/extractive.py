@@ -13,13 +13,15 @@ if TYPE_CHECKING:
 
 SAME = 0.8
 """The share of their words that sentences have in common which say the same."""
-_MUCH_WEAKER = 0.2
+_MUCH_WEAKER = 0.25
 """Sentences that score so much less than the best one say something else."""
 _FROM_ONE_SOURCE = 3
 """So that a second source is heard too."""
 
 
-class _Sentence(NamedTuple):
+class Sentence(NamedTuple):
+    """A stretch of an excerpt, and how much it says about the question."""
+
     excerpt: Excerpt
     span: Span
     score: float
@@ -29,7 +31,7 @@ class _Sentence(NamedTuple):
         return (-self.score, self.excerpt.number, self.span.start)
 
     @property
-    def whole(self) -> _Sentence:
+    def whole(self) -> Sentence:
         """With what it leans on, if that may be quoted."""
         whole, offered = sentences.whole(self.excerpt.text, self.span), self.excerpt.offered
         allowed = offered is None or any(one.start <= whole.start and whole.end <= one.end for one in offered)
@@ -39,7 +41,7 @@ class _Sentence(NamedTuple):
     def text(self) -> str:
         return _plain(self.excerpt.text[self.span.start : self.span.end])
 
-    def overlaps(self, other: _Sentence) -> bool:
+    def overlaps(self, other: Sentence) -> bool:
         one, two = self.span, other.span
         return self.excerpt.number == other.excerpt.number and one.start < two.end and two.start < one.end
 
@@ -54,16 +56,14 @@ class Extractive:
         self._max_statements = max_statements
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        found = [_Sentence(one, span, score) for one in prompt.excerpts for span, score in one.sentences]
-        ranked = sorted(found, key=lambda one: one.order)
-        for one in self._chosen([each for each in ranked if each.score >= ranked[0].score - _MUCH_WEAKER]):
+        for one in self.chosen(prompt.excerpts):
             numbers = [one.excerpt.number, *(each.number for each in prompt.excerpts if one.text in _plain(each.text))]
             yield f"{one.text} {' '.join(f'[{number}]' for number in dict.fromkeys(numbers))}\n"
 
-    def _chosen(self, ranked: Sequence[_Sentence]) -> Iterator[_Sentence]:
-        """Best first, nothing twice; what a sentence leans on only if it was not told already."""
-        told: list[_Sentence] = []
-        for sentence in ranked:
+    def chosen(self, excerpts: Sequence[Excerpt]) -> Iterator[Sentence]:
+        """What is worth saying, best first, nothing twice; what a sentence leans on only if it was not told already."""
+        told: list[Sentence] = []
+        for sentence in _nearly_as_good(excerpts):
             if len(told) == self._max_statements:
                 return
             whole = sentence.whole
@@ -72,6 +72,12 @@ class Extractive:
             if not often and not any(one.overlaps(earlier) or _same(one.text, earlier.text) for earlier in told):
                 told.append(one)
                 yield one
+
+
+def _nearly_as_good(excerpts: Sequence[Excerpt]) -> list[Sentence]:
+    found = [Sentence(one, span, score) for one in excerpts for span, score in one.sentences]
+    ranked = sorted(found, key=lambda one: one.order)
+    return [one for one in ranked if one.score >= ranked[0].score - _MUCH_WEAKER]
 
 
 def _plain(text: str) -> str:
