@@ -2,8 +2,9 @@
 
     python -m benchmarks.abstention ../shared/data/retrieval [--work .bench] [--sample N] [--plot FILE]
 
-Asked are parts that nothing was fitted on. Answerable: SciFact's validation claims with evidence, and the second half
-of pubmedqa_train. Near: the same questions without the documents that answer them, and SciFact's claims without
+Asked are parts that no numbers were fitted on; features, the assumed share of answerable questions and the threshold
+were settled with their figures in view. Answerable: SciFact's validation claims with evidence, and the second half of
+pubmedqa_train. Near: the same questions without the documents that answer them, and SciFact's claims without
 evidence, whose cited abstract is there and on the very subject. Unrelated: the queries of cp_algorithms, asked of both;
 every other one had a part in the fitting, and the rest are shown apart.
 

@@ -16,9 +16,10 @@ import json
 import random
 import re
 import sqlite3
+import sys
 import time
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,8 +71,10 @@ class Raw:
 def main() -> None:
     options = _options()
     tally = Tally()
-    for name, share in SHARES.items():
-        _run(options.data / "retrieval" / name, round(share * options.questions), options, tally)
+    # Interrupted, it tells of what it has asked.
+    with suppress(KeyboardInterrupt):
+        for name, share in SHARES.items():
+            _run(options.data / "retrieval" / name, round(share * options.questions), options, tally)
     _print(options.generator, tally, options.show)
 
 
@@ -103,6 +106,7 @@ def _run(folder: Path, count: int, options: argparse.Namespace, tally: Tally) ->
         at, of = map(int, options.slice.split("/"))
         for question in questions[at::of]:
             _check(_answered(library, question, tally), raw, tally)
+            print(f"{tally.counts['asked']} asked", end="\r", file=sys.stderr, flush=True)
 
 
 def _answered(library: Library, question: str, tally: Tally) -> Answer:
