@@ -133,8 +133,7 @@ class _Vectors:
 def _weighed(example: Example, vectors: _Vectors) -> Weighed:
     source = Source(Excerpt(1, "", "\n\n".join(example.abstract)))
     statement = claims.read(quotes.equalised(example.statement))
-    single, double = source.compared(statement)
-    most = max((one.shared for one in [*single, *double]), default=0.0)
+    most = max((one.shared for one in source.compared(statement)), default=0.0)
     near = [one for one in source.nearest(statement) if one.shared >= 0.5]
     similar = vectors.similarities(example.statement, [one.quote for one in near]) if near else []
     return Weighed(example, most, tuple(zip(near, similar, strict=True)))

@@ -164,11 +164,17 @@ def test_sentences_that_stand_together_are_proved_together_and_others_one_by_one
     assert Prover([own]).parts(Said(own.text, (1,))) == (Said(own.text, (1,)),)
 
 
-def test_two_sentences_are_quoted_where_one_does_not_say_enough() -> None:
-    text = "The trial tested aspirin. Mortality fell by 5 % in older men. Nothing else happened."
-    excerpt = Excerpt(1, "", text)
-    ((_, quote),) = quotes("The trial tested aspirin; mortality fell by 5 % in older men.", 1, excerpts=(excerpt,))
-    assert quote == "The trial tested aspirin. Mortality fell by 5 % in older men."
+def test_of_two_sentences_none_is_made_that_neither_says() -> None:
+    text = (
+        "The survival of the invasion group was worse than that of the control group. "
+        "After surgery the survival of the invasion group was much better than that of patients with incurable factors."
+    )
+    excerpts = (Excerpt(1, "", text),)
+    stitched = "The survival of the invasion group was worse than that of patients with incurable factors."
+    with pytest.raises(Unproved):
+        quotes(stitched, 1, excerpts=excerpts)
+    ((_, quote),) = quotes(text, 1, excerpts=excerpts)
+    assert quote == text
 
 
 @given(st.text(max_size=200), st.text(max_size=400), st.lists(st.integers(-1, 3), max_size=3))

@@ -56,6 +56,8 @@ HARD = "Granite is hard."
         ("2) **Granite is hard.** [1]", (1,)),
         ("> Granite is hard. [1]", (1,)),
         ("Answer: Granite is hard. [1]", (1,)),
+        ("The excerpt is: Granite is hard. [1]", (1,)),
+        ("The answer is: Granite is hard. [1]", (1,)),
         ("**Answer:** Granite is hard. [1]", (1,)),
         ("Sure! Granite is hard. [1]", (1,)),
         ("Sure, here is the answer:\n\nGranite is hard. [1]\n", (1,)),

@@ -1,7 +1,7 @@
 """Whether what was said stands in what was offered, and where.
 
-Word for word is best: whole sentences, or a part of one that the rest does not turn round. Otherwise a sentence, or two
-that follow each other, must say the same (`support`). The excerpts that a statement cites are asked first; a generator
+Word for word is best: whole sentences, or a part of one that the rest does not turn round. Otherwise one sentence
+must say the same (`support`). The excerpts that a statement cites are asked first; a generator
 that forgets or mixes up its numbers is put right, one that cites what it was never given is not believed.
 """
 

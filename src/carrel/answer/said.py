@@ -47,7 +47,8 @@ _NO_STATEMENT = re.compile(r"\s*(?:#{1,6}\s|```|~~~|[-=*_|:\s]{3,}$|\|.*\|\s*$|\
 _LISTED = re.compile(r"^\s*(?:>\s*)*(?:(?:[-*+•–—▪◦]|\(?\d{1,2}[.)]|[a-z]\))\s+)*")
 _PREFACE = re.compile(
     r"^[\s*_]*(?:(?:sure|certainly|of course|okay|absolutely)[,!.]+\s+)?"
-    r"(?:(?:final answer|answer|response|summary|conclusion|statement \d+|a)\**\s*:\**\s*)?",
+    r"(?:(?:the )?(?:final answer|answer|response|summary|conclusion|excerpt(?: \d+)?|statement \d+|a)"
+    r"(?: is| says| states)?\**\s*:\**\s*)?",
     re.IGNORECASE,
 )
 _TALK = re.compile(

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from carrel.claims import Claim
     from carrel.types import Excerpt
 
-_TWO_ARE_BETTER = 0.1
-"""By so much two sentences must share more with a statement than one of them alone."""
 _WORD = re.compile(r"[^\W\d_]|\d(?![\d.)]*\s*$)")
 """The number of a list's item is none."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
@@ -54,9 +52,6 @@ class Source:
             # Who repeats a question or a task has said nothing that could be proved.
             for span in screened.statements(self._text(stretch))
         ]
-
-    def _has_words(self, span: Span) -> bool:
-        return bool(_WORD.search(self._text(span)))
 
     def _text(self, span: Span) -> str:
         return self.excerpt.text[span.start : span.end]
@@ -99,24 +94,17 @@ class Source:
         beside = self.excerpt.text[max(0, span.start - 1) : span.start] + self.excerpt.text[span.end : span.end + 1]
         return span.end - span.start >= _FEWEST_CHARACTERS and not _CJK.search(beside)
 
-    def compared(self, statement: Claim) -> tuple[list[Comparison], list[Comparison]]:
-        """With each of its sentences, and with each two that follow each other."""
-        pairs = zip(self._sentences, self._sentences[1:], strict=False)
-        # Never over what stands between them and is no statement.
-        two = [Span(one.start, other.end) for one, other in pairs if not self._has_words(Span(one.end, other.start))]
-        single, double = (
-            [Comparison(statement, _read(self._text(span)), self._text(span), span) for span in spans]
-            for spans in (self._sentences, two)
-        )
-        return single, double
+    def compared(self, statement: Claim) -> list[Comparison]:
+        """With each of its sentences. Of two together a statement can be made that neither says: the subject of one and
+        what the other is compared with."""
+        return [Comparison(statement, _read(self._text(span)), self._text(span), span) for span in self._sentences]
 
     def nearest(self, statement: Claim) -> Iterator[Comparison]:
-        """With what shares the most words with it; two sentences only where they share more."""
-        single, double = self.compared(statement)
+        """With what shares the most words with it."""
+        single = self.compared(statement)
         best = max((one.shared for one in single), default=0.0)
         if best > 0:
             yield from (one for one in single if one.shared == best)
-            yield from (two for two in double if two.shared >= best + _TWO_ARE_BETTER)
 
 
 def _read(text: str) -> Claim:
