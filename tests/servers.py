@@ -90,6 +90,9 @@ def postgresql() -> Iterator[Server]:
         for option in chosen:
             command += ["-c", option]
         with _running([*prefix, *command], folder, port, signal.SIGQUIT) as process:
+            # It listens before it lets anybody in.
+            said = folder / "output.txt"
+            _wait(lambda: "ready to accept connections" in said.read_text(errors="replace"), process, said)
             yield Server(f"postgresql://carrel@127.0.0.1:{port}/postgres", process)
 
 
