@@ -9,6 +9,7 @@ dictionary.json   what the codes stand for
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,8 @@ _CODED = ("paper", "kind", "venue", "topic", "tags")
 _NUMBERS = ("year", "chapter", "section")
 _RECORD = np.dtype([("address_end", "<u8"), *((name, "<u4") for name in _CODED), *((name, "<i8") for name in _NUMBERS)])
 _COPY_ROWS = 8192
+_MANY = 32_768
+"""Rows that two cores are quicker with than one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +72,14 @@ class Segment:
         """Of every row."""
         # Row by row: a matrix product wakes a thread on every core, which then waits for more to do at full speed, and
         # takes 30 ms of the cores' time from the rest of a search. What all wait for is the memory.
-        similarities: Vector = np.vecdot(self.vectors, vector)
+        similarities = np.empty(len(self), dtype=np.float32)
+        middle = len(self) // 2 if len(self) >= _MANY else 0
+        other = threading.Thread(target=np.vecdot, args=(self.vectors[:middle], vector, similarities[:middle]))
+        if middle:
+            other.start()
+        np.vecdot(self.vectors[middle:], vector, similarities[middle:])
+        if middle:
+            other.join()
         return similarities
 
     def rows_of(self, paper_ids: Iterable[str]) -> Mask:
