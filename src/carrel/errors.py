@@ -4,14 +4,30 @@ CarrelError                     1  500  INTERNAL_ERROR
 ├── InvalidInput                1  400  VALIDATION_ERROR
 │   ├── UnknownSetting          1  400  UNKNOWN_SETTING
 │   ├── UnknownComponent        1  400  UNKNOWN_COMPONENT
+│   ├── InvalidSource           1  400  INVALID_SOURCE
 │   └── DimensionMismatchError  1  409  DIMENSION_MISMATCH
 ├── MissingExtra                1  501  MISSING_EXTRA
 ├── NotFound                    1  404  NOT_FOUND
 │   ├── PaperNotFound           1  404  PAPER_NOT_FOUND
+│   ├── DocumentNotFound        1  404  DOCUMENT_NOT_FOUND
+│   ├── JobNotFound             1  404  JOB_NOT_FOUND
+│   ├── QueryNotFound           1  404  QUERY_NOT_FOUND
 │   ├── LibraryNotFound         2  404  LIBRARY_NOT_FOUND
 │   └── IndexNotFound           2  404  INDEX_NOT_FOUND
+├── Exists                      1  409  EXISTS
+│   ├── DocumentExists          1  409  DOCUMENT_EXISTS
+│   └── FeedbackExists          1  409  FEEDBACK_EXISTS
+├── Unauthorized                1  401  UNAUTHORIZED
+├── Forbidden                   1  403  FORBIDDEN
+├── TooManyRequests             1  429  TOO_MANY_REQUESTS
+├── Unavailable                 1  503  UNAVAILABLE
+│   ├── QueueFull               1  503  QUEUE_FULL
+│   └── ShuttingDown            1  503  SHUTTING_DOWN
+├── OutOfTime                   1  504  OUT_OF_TIME
+│   ├── QueueTimeout            1  504  QUEUE_TIMEOUT
+│   └── QueryTimeout            1  504  QUERY_TIMEOUT
 ├── SourceError                 1  422  UNREADABLE_SOURCE
-│   ├── UnsupportedFormat       1  415  UNSUPPORTED_FORMAT
+│   ├── UnsupportedFormat       1  400  UNSUPPORTED_FORMAT
 │   ├── EmptyDocument           1  422  EMPTY_DOCUMENT
 │   ├── NoTextLayer             1  422  NO_TEXT_LAYER
 │   ├── TooLarge                1  413  TOO_LARGE
@@ -72,6 +88,12 @@ class UnknownComponent(InvalidInput):
     code = "UNKNOWN_COMPONENT"
 
 
+class InvalidSource(InvalidInput):
+    """The service may not, or cannot, take a document from there."""
+
+    code = "INVALID_SOURCE"
+
+
 class DimensionMismatchError(InvalidInput):
     """A vector does not fit the index it is asked of."""
 
@@ -95,6 +117,18 @@ class PaperNotFound(NotFound):
     code = "PAPER_NOT_FOUND"
 
 
+class DocumentNotFound(NotFound):
+    code = "DOCUMENT_NOT_FOUND"
+
+
+class JobNotFound(NotFound):
+    code = "JOB_NOT_FOUND"
+
+
+class QueryNotFound(NotFound):
+    code = "QUERY_NOT_FOUND"
+
+
 class LibraryNotFound(NotFound):
     code = "LIBRARY_NOT_FOUND"
     exit_code = 2
@@ -103,6 +137,70 @@ class LibraryNotFound(NotFound):
 class IndexNotFound(NotFound):
     code = "INDEX_NOT_FOUND"
     exit_code = 2
+
+
+class Exists(CarrelError):
+    """What is to be made is there already."""
+
+    code = "EXISTS"
+    http_status = 409
+
+
+class DocumentExists(Exists):
+    code = "DOCUMENT_EXISTS"
+
+
+class FeedbackExists(Exists):
+    code = "FEEDBACK_EXISTS"
+
+
+class Unauthorized(CarrelError):
+    """The service wants a token, and this is none."""
+
+    code = "UNAUTHORIZED"
+    http_status = 401
+
+
+class Forbidden(CarrelError):
+    """Who asks may not."""
+
+    code = "FORBIDDEN"
+    http_status = 403
+
+
+class TooManyRequests(CarrelError):
+    code = "TOO_MANY_REQUESTS"
+    http_status = 429
+
+
+class Unavailable(CarrelError):
+    """The service cannot take this on now; later it might."""
+
+    code = "UNAVAILABLE"
+    http_status = 503
+
+
+class QueueFull(Unavailable):
+    code = "QUEUE_FULL"
+
+
+class ShuttingDown(Unavailable):
+    code = "SHUTTING_DOWN"
+
+
+class OutOfTime(CarrelError):
+    """The service was still at it when the time was over."""
+
+    code = "OUT_OF_TIME"
+    http_status = 504
+
+
+class QueueTimeout(OutOfTime):
+    code = "QUEUE_TIMEOUT"
+
+
+class QueryTimeout(OutOfTime):
+    code = "QUERY_TIMEOUT"
 
 
 class SourceError(CarrelError):
@@ -114,7 +212,7 @@ class SourceError(CarrelError):
 
 class UnsupportedFormat(SourceError):
     code = "UNSUPPORTED_FORMAT"
-    http_status = 415
+    http_status = 400
 
 
 class EmptyDocument(SourceError):

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from carrel import health, layout, likeness, reading, retractions
 from carrel import search as searching
-from carrel.asking import Asking
 from carrel.embedders import cache_contents
 from carrel.errors import PaperNotFound
 from carrel.ingest import adding, indexing
@@ -27,6 +26,7 @@ from carrel.references import jsonl
 from carrel.search.arranging import Shape
 from carrel.selecting import narrowed
 from carrel.stores import fits
+from carrel.taking import Taking
 from carrel.types import EVERYTHING, ChunkKind, Mode, Part, SearchResult
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from carrel.types import AddReport, Box, Chunk, ExhibitKind, Filter, Progress
 
 
-class Library(Asking):
+class Library(Taking):
     """A researcher's papers and everything that can be asked of them.
 
     Opening is cheap: stores and models are opened by the first verb that needs them. One process writes at a time;

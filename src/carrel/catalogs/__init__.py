@@ -92,6 +92,17 @@ class QueryRecord:
     execution_time_ms: float
     hits: Mapping[str, int] = field(default_factory=dict)
     metrics: Mapping[str, Any] = field(default_factory=dict)
+    session_id: str = ""
+    """Of a conversation over HTTP; empty where there is none."""
+    user: str = ""
+    """Who asked; kept as a salted hash."""
+    confidence: str = ""
+    """Of an answer; empty for a search."""
+    is_unanswered: bool = False
+    degraded: tuple[str, ...] = ()
+    """The parts that failed."""
+    timings: Mapping[str, float] = field(default_factory=dict)
+    """Milliseconds, by stage."""
 
 
 @runtime_checkable

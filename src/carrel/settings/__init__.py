@@ -22,10 +22,12 @@ from carrel.settings.sections import (
     Rerank,
     Search,
     Settings,
+    catalog_server,
     generator_server,
     graph_server,
     server_of,
 )
+from carrel.settings.service import Jobs, Serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,11 +36,14 @@ __all__ = [
     "LIBRARY_VARIABLE",
     "Answer",
     "Ingest",
+    "Jobs",
     "Rerank",
     "Search",
+    "Serve",
     "Setting",
     "Settings",
     "assign",
+    "catalog_server",
     "descriptions",
     "differing",
     "environment_without_secrets",
@@ -63,9 +68,15 @@ _PERSONAL = frozenset(
         "models.allow_remote",
         "rerank.api_key",
         "generation.api_key",
+        "catalog_password",
         "graph_password",
         "pdf_reader",
         "ingest.isolate",
+        "serve.host",
+        "serve.allowed_hosts",
+        "serve.allowed_origins",
+        "jobs.roots",
+        "jobs.allow_urls",
     }
 )
 """Taken from the user's own config and the environment only: a library's config travels with the library."""
@@ -254,6 +265,7 @@ def _servers(settings: Settings) -> dict[str, str]:
         "generation.base_url": settings.generation.base_url,
         "generator": generator_server(settings.generator, settings.generation.base_url),
         "graph": graph_server(settings.graph),
+        "catalog": catalog_server(settings.catalog),
     }
 
 

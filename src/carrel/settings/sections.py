@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Literal
 from urllib.parse import parse_qs, urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
 
-
-class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+from carrel.settings.base import Section
+from carrel.settings.service import Jobs, Serve
 
 
 class Search(Section):
@@ -140,6 +139,12 @@ class Ingest(Section):
 class History(Section):
     enabled: bool = Field(default=True, description="Keep a record of each query's timings and counts.")
     keep_text: bool = Field(default=False, description="Keep the words of each query, not only a salted hash.")
+    retention_days: int = Field(
+        default=0,
+        ge=0,
+        le=36_500,
+        description="Days after which a query and what was said of it are forgotten; 0: never.",
+    )
 
 
 def _web_address(text: str) -> str:
@@ -260,7 +265,7 @@ def _reranker(name: str) -> str:
 
 
 _GRAPH_SERVERS = frozenset({"postgresql", "neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc"})
-_GRAPH_OPTIONS = frozenset({"sslmode", "sslrootcert"})
+_DATABASE_OPTIONS = frozenset({"sslmode", "sslrootcert"})
 """Of what may follow a `?`: nothing that names another host than the one that is seen before it."""
 
 
@@ -269,15 +274,29 @@ def graph_server(graph: str) -> str:
     return graph if graph.partition(":")[0] in _GRAPH_SERVERS else ""
 
 
+def catalog_server(catalog: str) -> str:
+    """The address of the server that keeps the catalog; nothing where none does."""
+    return catalog if catalog.startswith("postgresql:") else ""
+
+
 def _graph(name: str) -> str:
-    parts = urlsplit(graph_server(name))
+    return _database(name, graph_server(name), "graph", " or neo4j://user@host:7687")
+
+
+def _catalog(name: str) -> str:
+    return _database(name, catalog_server(name), "catalog")
+
+
+def _database(name: str, server: str, setting: str, other: str = "") -> str:
+    parts = urlsplit(server)
     here = parts.scheme == "postgresql" and not parts.netloc and parts.path.startswith("/")
-    if graph_server(name) and not (parts.hostname or here):
-        raise ValueError("not an address like postgresql://user@host/database or neo4j://user@host:7687")
+    if server and not (parts.hostname or here):
+        raise ValueError(f"not an address like postgresql://user@host/database{other}")
     if parts.password is not None:
-        raise ValueError("has a password in it; set graph_password, or CARREL_GRAPH_PASSWORD, instead")
+        variable = f"CARREL_{setting.upper()}_PASSWORD"
+        raise ValueError(f"has a password in it; set {setting}_password, or {variable}, instead")
     plain = parts.netloc.count("@") <= 1 and not parts.fragment and parts.port != 0
-    if not plain or not parse_qs(parts.query).keys() <= _GRAPH_OPTIONS:
+    if not plain or not parse_qs(parts.query).keys() <= _DATABASE_OPTIONS:
         raise ValueError("has more in it than user, host, port, database, sslmode and sslrootcert")
     return name
 
@@ -292,7 +311,20 @@ class Settings(Section):
         description="Which generator writes answers: `extractive`, `gguf:FILE`, `ollama:MODEL`, `openai:MODEL` or "
         "`anthropic:MODEL`.",
     )
-    catalog: str = Field(default="sqlite", description="Which catalog keeps papers, chunks and history.")
+    catalog: Annotated[str, AfterValidator(_catalog)] = Field(
+        default="sqlite",
+        description="Which catalog keeps papers, chunks and history: `sqlite`, or a server, as in "
+        "`postgresql://user@host/database`.",
+    )
+    catalog_password: SecretStr = Field(
+        default=SecretStr(""),
+        description="Password for that server; only from your own config or `CARREL_CATALOG_PASSWORD`.",
+    )
+    catalog_namespace: str = Field(
+        default="",
+        pattern=r"^[a-z0-9_]{0,40}$",
+        description="Name of this library's catalog on that server; if empty, one made of its folder's name and path.",
+    )
     vectors: str = Field(default="flat", description="Which store keeps vectors.")
     keywords: str = Field(default="tantivy", description="Which index looks up words.")
     graph: Annotated[str, AfterValidator(_graph)] = Field(
@@ -337,3 +369,5 @@ class Settings(Section):
     models: Models = Models()
     rerank: Rerank = Rerank()
     generation: Generation = Generation()
+    serve: Serve = Serve()
+    jobs: Jobs = Jobs()

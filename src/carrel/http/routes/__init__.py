@@ -1,0 +1,1 @@
+"""One file for each kind of thing that can be asked; each has a `router`."""

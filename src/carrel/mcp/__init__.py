@@ -1,0 +1,1 @@
+"""The library as tools for agents."""
