@@ -66,6 +66,7 @@ def search(
         able, foreign = suited(pipeline, asked.text, mode)
         request = _request(query, asked, mode, limit, where, able, shape)
         counted = _counted(able, asked, mode) if tells else None
+        named = _named(request) if tells else None
         found, results = _enough(request, timings) if asked.where is not None else (_NOTHING, [])
         matched = counted.outcome() if counted and "keyword" in found.rankings else None
     shown = [replace(one, rank=rank) for rank, one in enumerate(results[: request.limit or None], start=1)]
@@ -73,7 +74,7 @@ def search(
     page, arranger = request.arranger.page, request.arranger
     strategy = _strategy(frozenset(found.rankings or {mode.value}), found.degraded)
     counts = {name: len(hits) for name, hits in found.rankings.items()}
-    concepts, no_concepts = _concepts(request, found) if tells else ((), "")
+    concepts, no_concepts = _concepts(named, found) if named else ((), "")
     log("search", logging.INFO, "searched", strategy=strategy.value, hits=counts, milliseconds=timings)
     return SearchResult(
         query=query,
@@ -93,13 +94,16 @@ def search(
     )
 
 
-def _concepts(request: Request, found: Found) -> tuple[tuple[Named, ...], str]:
-    """What the query names of the graph, and why that is nothing, unless the graph had no part in it or failed."""
-    graph = request.pipeline.concepts
+def _named(request: Request) -> Begun[tuple[tuple[Named, ...], str]] | None:
+    """What the query names of the graph, and why that is nothing: found out while passages are looked for."""
+    graph, text = request.pipeline.concepts, request.asked.text
+    return Begun(lambda: graph.told(text)) if graph and text and graph.has_a_say(request) else None
+
+
+def _concepts(named: Begun[tuple[tuple[Named, ...], str]], found: Found) -> tuple[tuple[Named, ...], str]:
+    """The same, unless the graph had no part in the search or failed."""
     failed = any(part.arm == "graph" for part in found.degraded)
-    if graph is None or failed or not found.rankings or not graph.has_a_say(request):
-        return (), ""
-    return graph.told(request.asked.text)
+    return ((), "") if failed or not found.rankings else named.outcome()
 
 
 def _counted(pipeline: Pipeline, asked: Asked, mode: Mode) -> Begun[int | None] | None:

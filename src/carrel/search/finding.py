@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from carrel.catalogs import Catalog
+    from carrel.fusion import Usual
     from carrel.rerankers import Reranker
     from carrel.search.arms import Arm
     from carrel.search.arranging import Arranger
@@ -163,17 +164,19 @@ class _Rounds:
         """Those looked at closely, best first, and how many there were to choose from."""
         options, reranker = self.request.pipeline.options, self.request.pipeline.reranker
         with timed(self.timings, "fusion"):
-            fused = ranking.fuse(rankings, options)
+            usual = ranking.usual_in(rankings, options)
+            fused = ranking.fuse(rankings, options, usual)
         near = self._near(rankings, fused[: options.candidates])
         if near is None or not near.passages or not options.feedback or len(rankings) == 1:
-            return self._reranked(self._candidates(fused, rankings, near), reranker), len(fused)
+            return self._reranked(self._candidates(fused, rankings, near, usual), reranker), len(fused)
         quick = None if reranker and is_costly(reranker) else reranker
-        draft = self._reranked(self._candidates(fused, rankings, near), quick)
+        draft = self._reranked(self._candidates(fused, rankings, near, usual), quick)
         with timed(self.timings, "feedback"):
             hits = near.drawn_to(draft[: options.feedback], weight=options.feedback_weight)
-            again = {**rankings, ranking.FEEDBACK: hits}
-            fused = ranking.fuse(again, options)
-        return self._reranked(self._candidates(fused, again, near), reranker), len(fused)
+            second = {ranking.FEEDBACK: hits}
+            again, usual = {**rankings, **second}, {**usual, **ranking.usual_in(second, options)}
+            fused = ranking.fuse(again, options, usual)
+        return self._reranked(self._candidates(fused, again, near, usual), reranker), len(fused)
 
     def _near(self, rankings: Mapping[str, Sequence[Hit]], fused: Sequence[Fused]) -> Near | None:
         """The vectors of the question and of what was named, where there are any."""
@@ -189,7 +192,11 @@ class _Rounds:
                 return None
 
     def _candidates(
-        self, fused: Sequence[Fused], rankings: Mapping[str, Sequence[Hit]], near: Near | None
+        self,
+        fused: Sequence[Fused],
+        rankings: Mapping[str, Sequence[Hit]],
+        near: Near | None,
+        usual: Mapping[str, Usual],
     ) -> list[Candidate]:
         pipeline, chosen = self.request.pipeline, self._chosen(fused)
         with timed(self.timings, "catalog"):
@@ -197,7 +204,7 @@ class _Rounds:
             self.read.update((chunk.address, chunk) for chunk in pipeline.catalog.chunks(unread))
             # An index is behind the catalog when tagging was interrupted: what the record says now is what counts.
             allowed = {address: chunk for address, chunk in self.read.items() if self.request.where.matches(chunk)}
-            known = ranking.signals(rankings, near.similarities if near else {}, pipeline.options)
+            known = ranking.signals(rankings, near.similarities if near else {}, usual)
             return ranking.candidates(chosen, allowed, known)
 
     def _reranked(self, candidates: Sequence[Candidate], reranker: Reranker | None) -> list[Passage]:

@@ -28,13 +28,16 @@ _SILENT = frozenset({"keyword", "graph"})
 _SIGNALS = {"vector": "similarity_z", "keyword": "words_z", "graph": "graph_z", FEEDBACK: "feedback_z"}
 
 
-def fuse(rankings: Mapping[str, Sequence[Hit]], options: Options) -> list[Fused]:
+def fuse(
+    rankings: Mapping[str, Sequence[Hit]], options: Options, usual: Mapping[str, Usual] | None = None
+) -> list[Fused]:
+    """`usual` spares finding out again what is usual in each ranking."""
     weights = {arm: _weight(arm, rankings, options) for arm in rankings}
     if options.fusion == "min_max":
         return fusion.min_max(rankings, weights=weights)
     if options.fusion == "rrf":
         return fusion.reciprocal_rank(rankings, weights=weights, k=options.rrf_k)
-    return fusion.z_score(rankings, weights=weights, usual=_usual(rankings, options))
+    return fusion.z_score(rankings, weights=weights, usual=usual or usual_in(rankings, options))
 
 
 def _weight(arm: str, rankings: Mapping[str, Sequence[Hit]], options: Options) -> float:
@@ -45,17 +48,16 @@ def _weight(arm: str, rankings: Mapping[str, Sequence[Hit]], options: Options) -
     return weight if weight or len(rankings) > 1 else 1.0
 
 
-def _usual(rankings: Mapping[str, Sequence[Hit]], options: Options) -> dict[str, Usual]:
+def usual_in(rankings: Mapping[str, Sequence[Hit]], options: Options) -> dict[str, Usual]:
     """What is usual in each ranking, of its first hits: asking an arm for more changes nothing."""
     depth = options.candidates
     return {arm: Usual.of(hits[:depth], padded=depth if arm in _SILENT else 0) for arm, hits in rankings.items()}
 
 
 def signals(
-    rankings: Mapping[str, Sequence[Hit]], similarities: Mapping[str, float], options: Options
+    rankings: Mapping[str, Sequence[Hit]], similarities: Mapping[str, float], usual: Mapping[str, Usual]
 ) -> Callable[[str], dict[str, float]]:
     """What the arms say of a passage, in numbers that mean the same for every question."""
-    usual = _usual(rankings, options)
     scores: dict[str, Mapping[str, float]] = {
         arm: {hit.address: hit.score for hit in hits} for arm, hits in rankings.items()
     }

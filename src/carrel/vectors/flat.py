@@ -21,6 +21,7 @@ from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.files import cut_short, stamp_of, write_atomically, writing
 from carrel.types import EVERYTHING, Filter, Hit
 from carrel.vectors import check_dimension
+from carrel.vectors.comparing import compare_all
 from carrel.vectors.flat_segment import (
     Segment,
     open_segment,
@@ -100,7 +101,7 @@ class FlatVectors:
             raise InvalidInput("the query vector is not finite")
         # Taken once: another thread may refresh in between.
         every = self._live
-        scored = [_similarities(live, vector, where) for live in every]
+        scored = _similarities(every, vector, where)
         least = _least_of_best(scored, limit)
         hits: list[Hit] = []
         for live, similarities in zip(every, scored, strict=True):
@@ -265,13 +266,15 @@ def _merge_from(kept: Sequence[_Live], incoming: int) -> int:
     return first
 
 
-def _similarities(live: _Live, vector: Vector, where: Filter) -> Vector:
+def _similarities(every: Sequence[_Live], vector: Vector, where: Filter) -> list[Vector]:
     """Of every row; nothing is as far away as a row that is dead or not allowed."""
-    similarities = live.segment.similarities(vector)
-    allowed = live.alive if where == EVERYTHING else live.alive & live.segment.allowed(where)
-    if not allowed.all():
-        similarities[~allowed] = -np.inf
-    return similarities
+    found = [np.empty(len(live.segment), dtype=np.float32) for live in every]
+    compare_all([(live.segment.vectors, into) for live, into in zip(every, found, strict=True)], vector)
+    for live, similarities in zip(every, found, strict=True):
+        allowed = live.alive if where == EVERYTHING else live.alive & live.segment.allowed(where)
+        if not allowed.all():
+            similarities[~allowed] = -np.inf
+    return found
 
 
 def _least_of_best(scored: Sequence[Vector], limit: int) -> float:

@@ -9,7 +9,6 @@ dictionary.json   what the codes stand for
 from __future__ import annotations
 
 import json
-import threading
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from carrel.types import Chunk, Matrix, Vector
+    from carrel.types import Chunk, Matrix
 
     Mask = NDArray[np.bool_]
 
@@ -33,8 +32,6 @@ _CODED = ("paper", "kind", "venue", "topic", "tags")
 _NUMBERS = ("year", "chapter", "section")
 _RECORD = np.dtype([("address_end", "<u8"), *((name, "<u4") for name in _CODED), *((name, "<i8") for name in _NUMBERS)])
 _COPY_ROWS = 8192
-_MANY = 32_768
-"""Rows that two cores are quicker with than one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,20 +64,6 @@ class Segment:
         """Made by the first that asks: 30 ms for 100,000 rows."""
         spelt, ends = self.address_bytes.tobytes(), self.address_ends.tolist()
         return {spelt[start:end]: row for row, (start, end) in enumerate(zip([0, *ends], ends, strict=False))}
-
-    def similarities(self, vector: Vector) -> Vector:
-        """Of every row."""
-        # Row by row: a matrix product wakes a thread on every core, which then waits for more to do at full speed, and
-        # takes 30 ms of the cores' time from the rest of a search. What all wait for is the memory.
-        similarities = np.empty(len(self), dtype=np.float32)
-        middle = len(self) // 2 if len(self) >= _MANY else 0
-        other = threading.Thread(target=np.vecdot, args=(self.vectors[:middle], vector, similarities[:middle]))
-        if middle:
-            other.start()
-        np.vecdot(self.vectors[middle:], vector, similarities[middle:])
-        if middle:
-            other.join()
-        return similarities
 
     def rows_of(self, paper_ids: Iterable[str]) -> Mask:
         wanted = set(paper_ids)
