@@ -14,7 +14,7 @@ from carrel.answer import evidence
 from carrel.answer.quotable import quotable
 from carrel.errors import ModelServerUnavailable
 from carrel.testing import HashedWords
-from carrel.types import Chunk, ChunkKind, Excerpt, Fused, Matrix, Part, Passage, Span
+from carrel.types import Chunk, ChunkKind, Degradation, Excerpt, Fused, Matrix, Part, Passage, Span
 
 ASPIRIN = (
     "Aspirin has been used for a century. We aimed to find out whether aspirin lowers the risk of colorectal cancer. "
@@ -117,9 +117,11 @@ def test_few_sentences_are_embedded_however_long_the_passages_are() -> None:
     assert time.perf_counter() - began < 2
 
 
-def test_an_embedder_that_fails_leaves_the_words_to_tell() -> None:
-    excerpts = evidence.select("Does aspirin lower the risk of colorectal cancer?", [passage(1, ASPIRIN)], Gone())
+def test_an_embedder_that_fails_leaves_the_words_to_tell_and_that_is_told() -> None:
+    question, degraded = "Does aspirin lower the risk of colorectal cancer?", list[Degradation]()
+    excerpts = evidence.select(question, [passage(1, ASPIRIN)], Gone(), degraded)
     assert ranked(excerpts)[0].startswith("In 1,200 patients")
+    assert [part.arm for part in degraded] == ["evidence"]
 
 
 def test_a_question_in_a_script_that_the_embedder_does_not_know_is_not_embedded() -> None:

@@ -15,7 +15,7 @@ from carrel.answer.quotable import quotable
 from carrel.errors import CarrelError
 from carrel.generators.extractive import SAME
 from carrel.queries import language
-from carrel.types import Excerpt, Span
+from carrel.types import Degradation, Excerpt, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,12 +48,22 @@ _FOR_THE_REST = 0.1
 """The share of the room for excerpts that numbers, headings and an estimate of tokens need."""
 
 
-def select(question: str, passages: Sequence[Passage], embedder: Embedder) -> tuple[Excerpt, ...]:
-    """The passages as excerpts, numbered as they are ranked, each sentence scored by what it says of the question."""
+def select(
+    question: str, passages: Sequence[Passage], embedder: Embedder, degraded: list[Degradation] | None = None
+) -> tuple[Excerpt, ...]:
+    """The passages as excerpts, numbered as they are ranked, each sentence scored by what it says of the question.
+
+    Where the embedder fails, words alone decide, and `degraded` is told.
+    """
     found = [one for number, passage in enumerate(passages, start=1) for one in quotable(number, passage)]
     by_words = _by_words(question, found)
     compared = np.argsort(-by_words, kind="stable")[:_COMPARED]
-    near = _similarities(question, [found[place].text for place in compared.tolist()], embedder)
+    try:
+        near = _similarities(question, [found[place].text for place in compared.tolist()], embedder)
+    except CarrelError as error:
+        near = np.zeros(0)
+        if degraded is not None:
+            degraded.append(Degradation("evidence", error.message))
     # What was not compared is taken to be as far as the farthest that was.
     similarity = np.full(len(found), near.min(initial=1.0))
     similarity[compared[: len(near)]] = near
@@ -110,17 +120,13 @@ def _logit(probability: float | None) -> float:
 
 
 def _similarities(question: str, texts: Sequence[str], embedder: Embedder) -> Array:
-    """How near each is to the question; none where the embedder cannot tell."""
+    """How near each is to the question; none where the embedder does not know the language."""
     known: frozenset[str] | None = getattr(embedder, "languages", None)
     script = language.by_script(question)
     if not texts or (known is not None and script and script not in known):
         return np.zeros(0)
-    try:
-        near = np.vecdot(embedder.embed_passages(texts), embedder.embed_query(question))
-        return np.asarray(near, dtype=np.float64)
-    except CarrelError:
-        # The search went without it too, and has said so.
-        return np.zeros(0)
+    near = np.vecdot(embedder.embed_passages(texts), embedder.embed_query(question))
+    return np.asarray(near, dtype=np.float64)
 
 
 def _unusual(similarity: Array, compared: Array) -> Array:
