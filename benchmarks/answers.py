@@ -172,7 +172,7 @@ def _originals(folder: Path) -> dict[str, str]:
 
 def _stored(database: Path) -> dict[tuple[str, str], str]:
     with sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True) as connection:
-        rows = connection.execute("SELECT paper_id, part, text FROM documents")
+        rows = connection.execute("SELECT paper_id, part, text FROM texts")
         return {(paper, part): text for paper, part, text in rows}
 
 

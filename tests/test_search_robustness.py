@@ -374,7 +374,7 @@ def test_threads_take_turns_at_writing_the_history(library: Library) -> None:
     catalog = library.stores.catalog
     queries = [QueryRecord(str(number), "graphs", "hybrid", 1.0) for number in range(200)]
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(partial(catalog.record_query, keep_text=False), queries))
+        list(threads.map(partial(catalog.analytics.record, keep_text=False), queries))
     reader = sqlite3.connect(library.layout.database)
     assert reader.execute("SELECT count(*) FROM rag_queries").fetchone() == (200,)
     reader.close()

@@ -285,7 +285,7 @@ def execute(library: Library, sql: str) -> None:
     ("damage", "problem"),
     [
         ("UPDATE chunks SET text = 'x' || text WHERE address = 'granite/abstract'", "not what stands at its offsets"),
-        ("UPDATE documents SET text = 'nothing' WHERE paper_id = 'granite'", "not what stands at its offsets"),
+        ("UPDATE texts SET text = 'nothing' WHERE paper_id = 'granite'", "not what stands at its offsets"),
         ("UPDATE papers SET state = 'pending' WHERE id = 'granite'", "not, or not wholly, in an index"),
         ("DELETE FROM papers WHERE id = 'granite'", "lost its papers"),
         ("DELETE FROM chunks WHERE address = 'granite/note'", "an index or the catalog has it"),

@@ -112,7 +112,7 @@ def watching(library: Path) -> Iterator[Watching]:
 
 def sources(library: Path) -> dict[str, str]:
     """By paper: the path of its text, as long as it is in the library and indexed."""
-    sql = "SELECT id, source FROM papers JOIN documents ON paper_id = id WHERE state = 'active' AND part = 'body'"
+    sql = "SELECT id, source FROM papers JOIN texts ON paper_id = id WHERE state = 'active' AND part = 'body'"
     with closing(sqlite3.connect(library / ".carrel/carrel.db")) as connection:
         return dict(connection.execute(sql).fetchall())
 
@@ -125,7 +125,7 @@ def eventually(is_so: Callable[[], bool], seconds: float = 20) -> bool:
 
 
 def text(library: Path, paper_id: str) -> str:
-    sql = "SELECT text FROM documents WHERE paper_id = ? AND part = 'body'"
+    sql = "SELECT text FROM texts WHERE paper_id = ? AND part = 'body'"
     with closing(sqlite3.connect(library / ".carrel/carrel.db")) as connection:
         found = connection.execute(sql, [paper_id]).fetchone()
     return str(found[0]).splitlines()[-1] if found else ""

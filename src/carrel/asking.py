@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
@@ -33,10 +34,19 @@ class Wishes(TypedDict, total=False):
     graph: bool
     session: str
     earlier: Sequence[Turn]
+    query_id: str
+    session_id: str
+    user: str
+
+
+_HOUR = 3600.0
 
 
 class Asking(Conceptual):
     """What the papers say to a question, and whether they still say it."""
+
+    _forgot_at = float("-inf")
+    """When old queries were last forgotten, by the clock that only goes on."""
 
     def ask(self, question: str, **wishes: Unpack[Wishes]) -> Answer:
         """An answer in which every statement is proved, or the word that the library does not have one."""
@@ -51,10 +61,15 @@ class Asking(Conceptual):
         graph: bool = True,
         session: str = "",
         earlier: Sequence[Turn] = (),
+        query_id: str = "",
+        session_id: str = "",
+        user: str = "",
     ) -> Generator[Event]:
         """The same answer as it grows; the last event carries the whole. Who closes it stops the work.
 
         A `session` is a conversation that is kept under this name; `earlier` are the turns of one that is not kept.
+        The answer is known by `query_id`, or by one made for it; by `session_id` and `user`, of whom a hash is kept,
+        the history knows what belongs together.
         """
         wanted = self.settings.answer.top_k if top_k is None else top_k
         if wanted < 1:
@@ -62,9 +77,10 @@ class Asking(Conceptual):
         asked = self.made_whole(question, session=session, earlier=earlier)
         parts = self._pipeline(Mode.HYBRID, graph=graph)
         result = searching.search(asked, mode=Mode.HYBRID, limit=wanted, where=where, pipeline=parts, tells=False)
-        for event in answering.answer(question, result, self._means, asked=asked if asked != question else ""):
+        rephrased = asked if asked != question else ""
+        for event in answering.answer(question, result, self._means, asked=rephrased, query_id=query_id):
             if isinstance(event, DoneEvent):
-                self._remember(event.answer.query_id, result, event.answer)
+                self._remember(event.answer.query_id, result, event.answer, session_id=session_id, user=user)
                 if session:
                     self.stores.catalog.conversations.add(session, Turn(question, asked, event.answer.answer))
             yield event
@@ -114,13 +130,25 @@ class Asking(Conceptual):
         shelf = saved.Shelf(self.stores.catalog, self.standing, now)
         return verifying.together([saved.verify(name, one, shelf) for name, one in opened])
 
-    def _remember(self, query_id: str, result: SearchResult, answer: Answer | None = None) -> None:
+    def _remember(
+        self, query_id: str, result: SearchResult, answer: Answer | None = None, *, session_id: str = "", user: str = ""
+    ) -> None:
         """Keep the query's figures. History is a courtesy: failing to write it does not fail the query."""
-        kept = self.settings.history
+        kept, threshold = self.settings.history, self.settings.answer.threshold
+        query = history.record(query_id, result, answer=answer, threshold=threshold, session_id=session_id, user=user)
+        for tell in self.observers:
+            tell(query)
         if not kept.enabled:
             return
-        query = history.record(query_id, result, answer=answer, threshold=self.settings.answer.threshold)
         try:
-            self.stores.catalog.record_query(query, keep_text=kept.keep_text)
+            self.stores.catalog.analytics.record(query, keep_text=kept.keep_text)
+            if time.monotonic() - self._forgot_at > _HOUR:
+                self.forget_old()
         except CarrelError as error:
             log("history", logging.WARNING, "query not recorded", reason=error.message)
+
+    def forget_old(self) -> int:
+        """Forget queries that are older than history.retention_days; returns how many. Asking does it now and then."""
+        self._forgot_at = time.monotonic()
+        days = self.settings.history.retention_days
+        return self.stores.catalog.analytics.forget(days) if days else 0

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 class Conceptual(Parts):
     """What can be asked of the graph that the papers make."""
 
-    def concepts(self, query: str = "", *, limit: int = 50) -> Concepts:
+    def concepts(self, query: str = "", *, limit: int = 50, cursor: str = "") -> Concepts:
         """The concepts whose name has this in it, or all, those first of which the papers make most; 0 for no limit."""
-        return atlas.concepts(query, self.stores.graph, limit=limit)
+        return atlas.concepts(query, self.stores.graph, limit=limit, cursor=cursor)
 
     def concept(self, name: str) -> ConceptView:
         """What a concept is, how it stands to others, and where the papers speak of it."""
@@ -120,16 +120,14 @@ class Conceptual(Parts):
 
     def _papers_among(self, ids: Collection[str]) -> set[str]:
         """Which of these are papers' ids. refs.jsonl is read only for those that the catalog does not know."""
-        known = (
-            {row.reference.id for row in self.stores.catalog.papers(ids)} if self.layout.database.exists() else set()
-        )
+        known = {row.reference.id for row in self.stores.catalog.papers(ids)} if self._has_catalog else set()
         if known.issuperset(ids):
             return known
         return known | ({reference.id for reference in self._found().references} & set(ids))
 
     def _without_reference(self, ids: Collection[str]) -> set[str]:
         """Which of these the library has a text of; none where there is no catalog, or none that can be read."""
-        if not self.layout.database.exists():
+        if not self._has_catalog:
             return set()
         try:
             return {row.reference.id for row in self.stores.catalog.papers(ids) if Part.BODY in row.parts}

@@ -7,13 +7,10 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from carrel import hidden, screening
+from carrel import hidden, pulse, screening
 from carrel.errors import CarrelError
 from carrel.files import is_writable
 from carrel.library import Library
-from carrel.search import reranking
-from carrel.search.reranking import Bounds
-from carrel.types import Candidate, Chunk, ChunkKind, Fused, Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -46,13 +43,7 @@ def examine(folder: str, flags: Mapping[str, str]) -> list[Check]:
 def _looks() -> Iterator[tuple[str, Callable[[Library], str]]]:
     yield "library", _library
     yield "disk", _disk
-    yield "embedder", _embedder
-    yield "catalog", _catalog
-    yield "vectors", lambda library: f"{library.stores.vectors.count():,} vectors of {library.stores.vectors.model}"
-    yield "keywords", lambda library: f"{library.stores.keywords.count():,} chunks"
-    yield "graph", lambda library: f"{library.stores.graph.size().concepts:,} concepts"
-    yield "reranker", _reranker
-    yield "generator", _generator
+    yield from (pulse.PARTS | {"catalog": _catalog}).items()
     yield "index", _index
     yield "texts", _texts
 
@@ -73,27 +64,6 @@ def _disk(library: Library) -> str:
     if free < _LITTLE_SPACE:
         raise CarrelError(f"only {free / 1e6:.0f} MB are free", hint="Free some space before adding papers.")
     return f"{free / 1e9:.1f} GB free"
-
-
-def _embedder(library: Library) -> str:
-    embedder = library.embedder
-    return f"{embedder.name}, {len(embedder.embed_query('test'))} dimensions, loaded and verified"
-
-
-def _reranker(library: Library) -> str:
-    reranker = library.reranker
-    if reranker is None:
-        return "none"
-    chunk = Chunk("test/abstract", "test", Part.ABSTRACT, ChunkKind.ABSTRACT, "test", 0, 4)
-    candidate = Candidate(chunk, Fused(chunk.address, 0.0, {}))
-    reranking.score("test", [candidate], reranker, Bounds(1, library.settings.rerank.timeout))
-    return f"{reranker.name}, answers"
-
-
-def _generator(library: Library) -> str:
-    """Those that can tell whether they would answer are asked; none of them is sent a text."""
-    check: Callable[[], str] | None = getattr(library.generator, "check", None)
-    return check() if check else library.generator.name
 
 
 def _catalog(library: Library) -> str:

@@ -5,6 +5,7 @@ CarrelError                     1  500  INTERNAL_ERROR
 │   ├── UnknownSetting          1  400  UNKNOWN_SETTING
 │   ├── UnknownComponent        1  400  UNKNOWN_COMPONENT
 │   ├── InvalidSource           1  400  INVALID_SOURCE
+│   ├── InvalidJobId            1  400  INVALID_JOB_ID
 │   └── DimensionMismatchError  1  409  DIMENSION_MISMATCH
 ├── MissingExtra                1  501  MISSING_EXTRA
 ├── NotFound                    1  404  NOT_FOUND
@@ -20,6 +21,7 @@ CarrelError                     1  500  INTERNAL_ERROR
 ├── Unauthorized                1  401  UNAUTHORIZED
 ├── Forbidden                   1  403  FORBIDDEN
 ├── TooManyRequests             1  429  TOO_MANY_REQUESTS
+├── SlowRequest                 1  408  REQUEST_TIMEOUT
 ├── Unavailable                 1  503  UNAVAILABLE
 │   ├── QueueFull               1  503  QUEUE_FULL
 │   └── ShuttingDown            1  503  SHUTTING_DOWN
@@ -92,6 +94,12 @@ class InvalidSource(InvalidInput):
     """The service may not, or cannot, take a document from there."""
 
     code = "INVALID_SOURCE"
+
+
+class InvalidJobId(InvalidInput):
+    """What is named is not the id of a job."""
+
+    code = "INVALID_JOB_ID"
 
 
 class DimensionMismatchError(InvalidInput):
@@ -171,6 +179,13 @@ class Forbidden(CarrelError):
 class TooManyRequests(CarrelError):
     code = "TOO_MANY_REQUESTS"
     http_status = 429
+
+
+class SlowRequest(CarrelError):
+    """A client took too long to say what it wants."""
+
+    code = "REQUEST_TIMEOUT"
+    http_status = 408
 
 
 class Unavailable(CarrelError):

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 _OURS = ".carrel"
 _BIPARTITE = ".bipartite"
-_IGNORED = "# Derived or private: not for git.\ncache/\ncarrel.db*\nwrite.lock\n"
+_IGNORED = (
+    "# Derived or private: not for git.\ncache/\ncarrel.db*\nwrite.lock\njobs.db*\nuploads/\nworkers/\naudit.*\n"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,28 @@ class Layout:
         return self.cache / "images"
 
     @property
+    def audit(self) -> Path:
+        """Who changed what through the service, and who was turned away."""
+        return self.home / "audit.jsonl"
+
+    @property
     def lock(self) -> Path:
         return self.home / "write.lock"
+
+    @property
+    def jobs(self) -> Path:
+        """How far the documents are that the service takes in; it can be made anew from the catalog."""
+        return self.home / "jobs.db"
+
+    @property
+    def uploads(self) -> Path:
+        """Of the documents that were handed to the service, or fetched by it."""
+        return self.home / "uploads"
+
+    @property
+    def workers(self) -> Path:
+        """A file for each process that takes documents in, locked for as long as it lives."""
+        return self.home / "workers"
 
     @property
     def namespace(self) -> str:

@@ -128,6 +128,7 @@ class Library(Taking):
             if was_current:
                 health.remember(health.mark_of(self.layout.refs), self.layout.cache)
             self._settle()
+            self._archive_papers(rows)
             return list(rows)
 
     def search(
@@ -142,10 +143,12 @@ class Library(Taking):
         by_paper: bool = False,
         diversity: float | None = None,
         cursor: str = "",
+        user: str = "",
     ) -> SearchResult:
         """The passages that best fit a question, or their papers, of the papers whose records meet the criteria.
 
         `among` are the addresses of the only chunks that may be found. A result's `next_cursor` gets the next page.
+        By `user`, of whom a hash is kept, the history knows whose search it was.
         """
         shape = Shape(by_paper, diversity, cursor, (where, criteria))
         if criteria is not None:
@@ -156,7 +159,7 @@ class Library(Taking):
             where = allowed
         parts = self._pipeline(Mode(mode), among)
         result = searching.search(query, mode=Mode(mode), limit=limit, where=where, pipeline=parts, shape=shape)
-        self._remember(secrets.token_hex(16), result)
+        self._remember(secrets.token_hex(16), result, user=user)
         return result
 
     def figures(
@@ -168,11 +171,14 @@ class Library(Taking):
         limit: int | None = None,
         where: Filter = EVERYTHING,
         criteria: Criteria | None = None,
+        cursor: str = "",
     ) -> figures.FiguresFound:
         """The figures, tables and algorithms, or those of one kind, that best fit a question."""
         catalog, exhibits = self.stores.catalog, replace(where, kinds=frozenset({ChunkKind.EXHIBIT}))
         among = figures.of_kind(kind, where.paper_ids, catalog) if kind else None
-        result = self.search(query, mode=mode, limit=limit, where=exhibits, criteria=criteria, among=among)
+        result = self.search(
+            query, mode=mode, limit=limit, where=exhibits, criteria=criteria, among=among, cursor=cursor
+        )
         return figures.found(result, kind, catalog, self.pictures)
 
     def around(self, shown: Iterable[Chunk]) -> Mapping[str, chunks.Around]:
@@ -358,4 +364,4 @@ class Library(Taking):
 
     def _rows(self, paper_ids: Sequence[str]) -> Sequence[PaperRow]:
         """What the catalog has of these papers; a library that was never indexed has none yet."""
-        return self.stores.catalog.papers(paper_ids) if self.layout.database.exists() else []
+        return self.stores.catalog.papers(paper_ids) if self._has_catalog else []

@@ -28,11 +28,12 @@ from carrel.stores import Stores
 from carrel.types import Degradation, Mode, Problem, Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from contextlib import AbstractContextManager
     from types import TracebackType
 
     from carrel.attachments import PdfRoot
+    from carrel.catalogs import Catalog, QueryRecord
     from carrel.concepts import Extractor
     from carrel.embedders import Embedder
     from carrel.generators import Generator
@@ -62,6 +63,8 @@ class Parts:
     ) -> None:
         self.layout = place
         self.settings, self.origins = settings.load(place.config, overrides)
+        self.observers: list[Callable[[QueryRecord], None]] = []
+        """Who is told of each query, whether or not it is kept."""
         if embedder is not None:
             self.embedder = embedder
         if reranker is not None:
@@ -153,7 +156,7 @@ class Parts:
         cache, chosen = self.layout.cache, self.settings
         model = {"model": self.embedder.name, "dim": self.embedder.dim}
         return Stores(
-            catalog=registry.make("catalogs", chosen.catalog, path=self.layout.database),
+            catalog=self.make_catalog(),
             vectors=registry.make("vectors", chosen.vectors, directory=cache / "vectors", **model),
             keywords=registry.make("keywords", chosen.keywords, directory=cache / "keywords"),
             graph=self._graph(),
@@ -175,6 +178,22 @@ class Parts:
             return Rules()
         return Asked(self.generator, self.layout.cache / "triples", chosen.max_asked)
 
+    @property
+    def _has_catalog(self) -> bool:
+        """Whether there may be one; a file is not made only to be found empty."""
+        return self.settings.catalog != "sqlite" or self.layout.database.exists()
+
+    def make_catalog(self) -> Catalog:
+        chosen = self.settings
+        made: Catalog = registry.make(
+            "catalogs",
+            chosen.catalog,
+            path=self.layout.database,
+            namespace=f"carrel_catalog_{chosen.catalog_namespace or self.layout.namespace}",
+            password="" if self._is_checked_in("catalog") else chosen.catalog_password.get_secret_value(),
+        )
+        return made
+
     def _graph(self) -> GraphStore:
         chosen = self.settings
         made: GraphStore = registry.make(
@@ -190,8 +209,11 @@ class Parts:
     @cached_property
     def parsers(self) -> Mapping[str, Parser]:
         """The parser for each suffix. They read in processes of their own, unless the user wants it otherwise."""
+        return self._parsers_in(self.workers)
+
+    def _parsers_in(self, workers: Workers) -> Mapping[str, Parser]:
         inside = partial(registry.make, "parsers", ocr_pages=self._budget.ocr_pages)
-        make = self.workers.isolated if self.settings.ingest.isolate else inside
+        make = workers.isolated if self.settings.ingest.isolate else inside
         made: list[Parser] = [make(name) for name in registry.names("parsers")]
         return {suffix: parser for parser in made for suffix in parser.suffixes}
 

@@ -29,7 +29,10 @@ BUILT_IN: dict[str, dict[str, str]] = {
             ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc"), "carrel.graphs.neo4j:Neo4jGraph"
         ),
     },
-    "catalogs": {"sqlite": "carrel.catalogs.sqlite:SqliteCatalog"},
+    "catalogs": {
+        "sqlite": "carrel.catalogs.sqlite:SqliteCatalog",
+        "postgresql": "carrel.catalogs.postgresql:PostgresqlCatalog",
+    },
     "rerankers": {
         "fused": "carrel.rerankers.fused:Fused",
         "http": "carrel.rerankers.http:Http",

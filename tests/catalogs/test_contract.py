@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
 
 import pytest
 
 from carrel.catalogs import Catalog, CitationRow, Embedding, Entry, ExhibitRow, QueryRecord, Unfinished
 from carrel.catalogs.conversations import Conversations, Session, Turn
 from carrel.catalogs.locations import KnownEntry, KnownFile, Location, Locations
-from carrel.catalogs.sqlite import SqliteCatalog
-from carrel.testing import MemoryCatalog
 from carrel.types import (
     Author,
     Box,
@@ -28,10 +24,7 @@ from carrel.types import (
     Published,
     Reference,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from tests.catalogs.conftest import Kind
 
 FULL_REFERENCE = Reference(
     id="smith2020",
@@ -77,44 +70,6 @@ FULL_CHUNK = Chunk(
 FULL_DOCUMENT = Document(
     "smith2020", Part.BODY, "the text\nof it", "digest", "papers/smith.md", "markdown", ("page 3: 漢字 “hidden”", "two")
 )
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A catalog and a way to look at the queries it keeps: (id, hash, text, strategy, vector hits, citations)."""
-
-    name: str
-    path: Path
-
-    def open(self) -> Catalog:
-        return MemoryCatalog() if self.name == "memory" else SqliteCatalog(self.path)
-
-    def queries(self, catalog: Catalog) -> list[tuple[Any, ...]]:
-        if isinstance(catalog, MemoryCatalog):
-            kept = [(one, one.query) for one in catalog.queries]
-            return [
-                (q.id, one.hash, one.text, q.strategy, q.hits.get("vector"), q.metrics.get("citation_count"))
-                for one, q in kept
-            ]
-        connection = sqlite3.connect(self.path)
-        rows = connection.execute(
-            "SELECT id, query_hash, query_text, strategy_used, vector_hits, citation_count FROM rag_queries "
-            "JOIN retrieval_metrics ON query_id = id ORDER BY rag_queries.rowid"
-        ).fetchall()
-        connection.close()
-        return rows
-
-
-@pytest.fixture(params=["sqlite", "memory"])
-def kind(request: pytest.FixtureRequest, tmp_path: Path) -> Kind:
-    return Kind(request.param, tmp_path / "carrel.db")
-
-
-@pytest.fixture
-def catalog(kind: Kind) -> Iterator[Catalog]:
-    catalog = kind.open()
-    yield catalog
-    catalog.close()
 
 
 def entry(paper_id: str, part: Part = Part.BODY, *texts: str, listed: bool = False, source: str = "") -> Entry:
@@ -519,21 +474,22 @@ def record(number: int, text: str) -> QueryRecord:
 
 
 def test_of_a_query_only_a_salted_hash_is_kept_unless_its_text_is_asked_for(kind: Kind, catalog: Catalog) -> None:
-    catalog.record_query(record(1, "secret"), keep_text=False)
-    catalog.record_query(record(2, "secret"), keep_text=True)
-    catalog.record_query(record(3, "other"), keep_text=False)
+    catalog.analytics.record(record(1, "secret"), keep_text=False)
+    catalog.analytics.record(record(2, "secret"), keep_text=True)
+    catalog.analytics.record(record(3, "other"), keep_text=False)
     first, second, third = kind.queries(catalog)
     assert (first[0], first[2:], second[2]) == ("1", (None, "hybrid", 7, 2), "secret")
     assert first[1] == second[1] != third[1]
     assert len(first[1]) == 64
 
 
-def test_two_catalogs_salt_their_hashes_differently(kind: Kind, tmp_path: Path) -> None:
+def test_two_catalogs_salt_their_hashes_differently(kind: Kind) -> None:
     hashes = set()
-    for name in ("one.db", "two.db"):
-        one = replace(kind, path=tmp_path / name)
+    for name in ("one", "two"):
+        one = kind.another(name)
+        one.forget()
         catalog = one.open()
-        catalog.record_query(record(1, "secret"), keep_text=False)
+        catalog.analytics.record(record(1, "secret"), keep_text=False)
         hashes.add(one.queries(catalog)[0][1])
         catalog.close()
     assert len(hashes) == 2
@@ -543,7 +499,7 @@ def test_two_catalogs_salt_their_hashes_differently(kind: Kind, tmp_path: Path) 
     "text", ["", "o'neil \"; --", "漢字 🙂", "\udcff", "x" * 10_000], ids=lambda text: ascii(text[:9])
 )
 def test_any_query_is_remembered(kind: Kind, catalog: Catalog, text: str) -> None:
-    catalog.record_query(QueryRecord("1", text, "hybrid", 1.0), keep_text=True)
+    catalog.analytics.record(QueryRecord("1", text, "hybrid", 1.0), keep_text=True)
     assert len(kind.queries(catalog)) == 1
 
 

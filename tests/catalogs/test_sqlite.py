@@ -62,15 +62,16 @@ def execute(path: Path, sql: str) -> object:
 
 def test_a_new_file_is_brought_to_this_version(path: Path) -> None:
     SqliteCatalog(path).close()
-    kept = {"meta", "papers", "documents", "chunks", "rag_queries", "retrieval_metrics"}
+    kept = {"meta", "papers", "texts", "chunks", "rag_queries", "retrieval_metrics"}
+    service = {"documents", "ingestion_jobs", "workers", "analytics_sessions", "feedback_events", "tokens"}
     locations = {"locations", "known_files", "known_entries"}
-    assert tables(path) == kept | {"embedding_metadata", "exhibits", "citations", "turns"} | locations
-    assert execute(path, "PRAGMA user_version") == 5
+    assert tables(path) == kept | {"embedding_metadata", "exhibits", "citations", "turns"} | locations | service
+    assert execute(path, "PRAGMA user_version") == 6
     assert execute(path, "PRAGMA journal_mode") == "wal"
 
 
 def test_a_file_of_the_first_version_is_brought_to_this_one_with_all_it_holds(path: Path) -> None:
-    first = (Path(carrel.__file__).parent / "catalogs/migrations/0001_papers_and_history.sql").read_text("utf-8")
+    first = (Path(carrel.__file__).parent / "catalogs/migrations/sqlite/0001_papers_and_history.sql").read_text("utf-8")
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(f"{first} PRAGMA user_version = 1;")
         connection.execute(
@@ -87,7 +88,7 @@ def test_a_file_of_the_first_version_is_brought_to_this_one_with_all_it_holds(pa
         (chunk,) = catalog.chunks(["a/ch0/s0/p0"])
         assert (chunk.text, chunk.exhibits, catalog.places("a", Part.BODY)) == ("text", (), ())
         assert catalog.remarks() == {}
-    assert execute(path, "PRAGMA user_version") == 5
+    assert execute(path, "PRAGMA user_version") == 6
 
 
 def test_what_was_put_is_there_when_it_is_opened_again(path: Path) -> None:
@@ -103,7 +104,7 @@ def test_what_was_put_is_there_when_it_is_opened_again(path: Path) -> None:
 def test_the_salt_outlives_the_process(path: Path) -> None:
     for number in ("1", "2"):
         catalog = SqliteCatalog(path)
-        catalog.record_query(QueryRecord(number, "secret", "hybrid", 1.0), keep_text=False)
+        catalog.analytics.record(QueryRecord(number, "secret", "hybrid", 1.0), keep_text=False)
         catalog.close()
     assert execute(path, "SELECT count(DISTINCT query_hash) FROM rag_queries") == 1
 
@@ -111,7 +112,7 @@ def test_the_salt_outlives_the_process(path: Path) -> None:
 def test_a_catalog_of_a_newer_version_is_refused_untouched(path: Path) -> None:
     SqliteCatalog(path).close()
     execute(path, "PRAGMA user_version = 99")
-    with pytest.raises(LibraryTooNew, match="version 99, this one knows 5") as caught:
+    with pytest.raises(LibraryTooNew, match="version 99, this one knows 6") as caught:
         SqliteCatalog(path)
     assert caught.value.hint == "Upgrade Carrel: pip install --upgrade carrel."
     assert execute(path, "PRAGMA user_version") == 99
@@ -122,6 +123,7 @@ def test_many_that_open_a_new_catalog_at_once_all_succeed(path: Path) -> None:
         catalogs = list(pool.map(lambda _: SqliteCatalog(path), range(8)))
     catalogs[0].put([one_paper()])
     assert [catalog.papers()[0].reference.id for catalog in catalogs] == ["a"] * 8
+    assert execute(path, "PRAGMA user_version") == 6
     for catalog in catalogs:
         catalog.close()
 

@@ -118,8 +118,6 @@ def test_a_lost_connection_to_postgresql_is_made_anew(postgresql_server: servers
     graph.put([PAPER])
     with other._database.reading() as session:
         session.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
-    with pytest.raises(StoreUnavailable):
-        graph.size()
     assert graph.papers() == {"p"}
     graph.close()
     other.close()

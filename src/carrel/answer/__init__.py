@@ -74,13 +74,15 @@ class Means:
     """Why `standing` may not tell all."""
 
 
-def answer(question: str, result: SearchResult, means: Means, *, asked: str = "") -> Iterator[Event]:
+def answer(
+    question: str, result: SearchResult, means: Means, *, asked: str = "", query_id: str = ""
+) -> Iterator[Event]:
     """The answer as it grows: confidence first, then proved statements, each after its sources; last, all of it.
 
-    `asked` is the question that was searched for, where it is not the one that is to be answered. Who closes the
-    iterator stops the work.
+    `asked` is the question that was searched for, where it is not the one that is to be answered; `query_id` is what
+    the answer is to be known by. Who closes the iterator stops the work.
     """
-    talk = _Talk(question, asked, result, means)
+    talk = _Talk(question, asked, result, means, query_id or secrets.token_hex(16))
     certainty = talk.consider()
     yield ConfidenceEvent(level(certainty.probability), talk.is_insufficient, certainty.probability)
     if not talk.is_insufficient:
@@ -106,6 +108,7 @@ class _Talk:
     asked: str
     result: SearchResult
     means: Means
+    query_id: str
     statements: list[Statement] = field(default_factory=list)
     citations: dict[tuple[str, int, int], Citation] = field(default_factory=dict)
     """By chunk and place."""
@@ -130,7 +133,7 @@ class _Talk:
         """What can be quoted of what was found, and how sure that makes us."""
         with timed(self.timings, "evidence"):
             passages = self.result.passages
-            self.excerpts = evidence.select(self.searched, passages, self.means.embedder)
+            self.excerpts = evidence.select(self.searched, passages, self.means.embedder, self.degraded)
             self.certainty = certainty_of(
                 self.searched,
                 passages,
@@ -143,7 +146,7 @@ class _Talk:
     def whole(self) -> Answer:
         refused, passages = not self.statements, self.result.passages
         return Answer(
-            query_id=secrets.token_hex(16),
+            query_id=self.query_id,
             question=self.question,
             answer=self._refusal() if refused else " ".join(map(_marked, self.statements)),
             statements=tuple(self.statements),
@@ -157,6 +160,8 @@ class _Talk:
             certainty=self.certainty,
             threshold=self.means.options.threshold,
             asked=self.asked,
+            counts=self.result.counts,
+            context_tokens=sum(passage.chunk.token_count for passage in passages),
             degraded=(*self.result.degraded, *self.degraded, *(self.means.faults() if self.citations else ())),
             timings=self.timings,
         )

@@ -1,7 +1,8 @@
 """Listening to a generator that may be slow, endless, or gone.
 
 It speaks in a thread of its own, so that one that hangs holds up nobody: who listens no longer leaves at once, and it
-is stopped, at once where its stream can be closed from another thread, else at its next word.
+is stopped, at once where its stream can be closed from another thread, else at its next word. Where the listener itself
+waits in a thread, somebody else can tell by `leaving` that it need not any longer.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from queue import Empty, Queue
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,25 @@ _AHEAD = 4
 """Pieces that it may say before they are heard; more would be work for nothing if nobody listens any longer."""
 _LONGEST = 50_000
 """Characters. Who has not come to an end by then will not."""
+
+
+_POLL = 0.05
+"""Seconds until somebody who waits for a word sees that nobody wants it any longer."""
+_leaves: ContextVar[threading.Event | None] = ContextVar("_leaves", default=None)
+
+
+class Left(GeneratorExit):
+    """Who listened has left. No failure of the generator, so that nobody stands in for it."""
+
+
+@contextmanager
+def leaving(leaves: threading.Event) -> Iterator[None]:
+    """Whoever listens in this block stops with `Left` once this is set, also while waiting for a word."""
+    before = _leaves.set(leaves)
+    try:
+        yield
+    finally:
+        _leaves.reset(before)
 
 
 class _End:
@@ -57,13 +78,18 @@ def listen(name: str, speak: Callable[[], Iterator[str]], *, seconds: float) -> 
 
 
 def _next(heard: Queue[str | _End], deadline: float, name: str, seconds: float) -> str | _End:
-    try:
-        return heard.get(timeout=max(deadline - time.monotonic(), 0.001))
-    except Empty:
-        raise ModelTooSlow(
-            f"the generator {name!r} was still at work after {seconds:g} s",
-            hint="The setting generation.seconds can be raised.",
-        ) from None
+    leaves = _leaves.get()
+    while True:
+        if leaves and leaves.is_set():
+            raise Left
+        left = deadline - time.monotonic()
+        with suppress(Empty):
+            return heard.get(timeout=max(min(left, _POLL) if leaves else left, 0.001))
+        if left <= _POLL:
+            raise ModelTooSlow(
+                f"the generator {name!r} was still at work after {seconds:g} s",
+                hint="The setting generation.seconds can be raised.",
+            )
 
 
 def _close(pieces: Iterator[str]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from carrel import cursors
 from carrel.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class Concepts:
     rows: tuple[ConceptRow, ...]
     total: int
     """How many there are without the limit."""
+    next_cursor: str | None = None
+    """Leads to the next page; None when there is none."""
 
     def as_dict(self) -> dict[str, Any]:
         return {"query": self.query, "concepts": [summary(row) for row in self.rows], "total": self.total}
@@ -52,15 +55,17 @@ def summary(row: ConceptRow) -> dict[str, Any]:
     }
 
 
-def concepts(query: str, graph: GraphStore, *, limit: int) -> Concepts:
+def concepts(query: str, graph: GraphStore, *, limit: int, cursor: str = "") -> Concepts:
     """Concepts whose name or alias has this in it, or all; a limit of 0 means all of these."""
     if limit < 0:
         raise InvalidInput(f"limit must not be negative, got {limit}", hint="0 means all.")
     asked = query.strip()
-    if asked:
-        rows = graph.find(asked, limit=EVERY)
-        return Concepts(asked, tuple(rows[: limit or None]), len(rows))
-    return Concepts("", tuple(graph.find("", limit=limit or EVERY)), graph.size().concepts)
+    place = cursors.opened(cursor, concepts=asked)
+    # Only of what contains a text is it not known how many there are.
+    looked_at = EVERY if asked or not limit else min(EVERY, place.shown + limit + 1)
+    rows = graph.find(asked, limit=looked_at)
+    page = place.page(rows, lambda row: row.key, limit=limit)
+    return Concepts(asked, page.items, len(rows) if asked else graph.size().concepts, page.next_cursor)
 
 
 def concept_named(name: str, graph: GraphStore) -> ConceptRow:

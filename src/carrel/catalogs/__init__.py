@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from carrel.catalogs.analytics import Analytics
     from carrel.catalogs.conversations import Conversations
+    from carrel.catalogs.credentials import Credentials
     from carrel.catalogs.locations import Locations
+    from carrel.catalogs.submissions import Submissions
     from carrel.types import Chunk, Cited, Document, Exhibit, Part, Place, Reference
 
 
@@ -123,6 +126,21 @@ class Catalog(Protocol):
         """What the user wants kept of what was asked."""
         ...
 
+    @property
+    def submissions(self) -> Submissions:
+        """Documents on their way in."""
+        ...
+
+    @property
+    def analytics(self) -> Analytics:
+        """What was asked, and how it went."""
+        ...
+
+    @property
+    def credentials(self) -> Credentials:
+        """Who may use the service."""
+        ...
+
     def put(self, entries: Sequence[Entry]) -> None:
         """Store or replace these papers' records and these texts; other texts of the papers stay."""
         ...
@@ -193,7 +211,5 @@ class Catalog(Protocol):
         """By paper, of these or of all: what its reader should know of its texts. Papers of which nothing is to be
         known are not among them."""
         ...
-
-    def record_query(self, query: QueryRecord, *, keep_text: bool) -> None: ...
 
     def close(self) -> None: ...

@@ -14,7 +14,9 @@ INTERRUPTED = 130
 _COMMANDS = (
     "init", "add", "sync", "remove", "list", "show", "search", "semantic", "similar", "ask", "chat", "sessions",
     "concepts", "graph", "path", "concept", "edge", "tags", "cited", "export", "dedupe", "resolve", "check",
-    "retractions", "open", "index", "eval", "cache", "config", "verify", "doctor", "demo", "completion",
+    "retractions", "open", "index", "eval", "cache", "config", "serve", "worker", "mcp", "stats", "token", "migrate",
+    "verify", "doctor",
+    "demo", "completion",
 )  # fmt: skip
 
 

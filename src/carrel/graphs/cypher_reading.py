@@ -15,7 +15,7 @@ from carrel.types import Predicate, Relation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from carrel.graphs.sessions import Row
+    from carrel.databases.sessions import Row
     from carrel.types import ConceptRow, Filter, Spot, Triple
 
 _ANY_LENGTH = 1_000_000

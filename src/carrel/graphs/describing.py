@@ -12,8 +12,8 @@ from carrel.types import Concept, ConceptRow, Predicate, Triple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from carrel.databases.sessions import Row
     from carrel.graphs.meaning import Spelling
-    from carrel.graphs.sessions import Row
 
 
 def concept_rows(

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import neo4j
 from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError
 
+from carrel.databases.sessions import text
 from carrel.errors import StoreUnavailable
 from carrel.graphs import ALL_RELATIONS, CURATED, cypher, said
 from carrel.graphs import cypher_reading as reading
@@ -23,8 +24,8 @@ from carrel.types import EVERYTHING, ConceptRow, GraphSize, Spot
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from carrel.databases.sessions import Row
     from carrel.graphs.cypher_reading import Asking
-    from carrel.graphs.sessions import Row
     from carrel.types import Contribution, Filter, Predicate, Relation, Triple
 
 Told = TypeVar("Told")
@@ -211,7 +212,7 @@ def _forget_some(label: str, ask: Asking) -> int:
 
 def _clean(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, str):
-        return said.text(value)
+        return text(value)
     if isinstance(value, dict):
         return {key: _clean(inner) for key, inner in value.items()}
     return [_clean(inner) for inner in value] if isinstance(value, list) else value

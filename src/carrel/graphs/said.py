@@ -6,6 +6,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from carrel import naming
+from carrel.databases.sessions import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,13 +32,6 @@ class Named(NamedTuple):
     definition: str = ""
     category: str = ""
     defined_at: str = ""
-
-
-def text(value: str) -> str:
-    """What any database takes: no half characters, no NUL."""
-    if value.isascii() and "\0" not in value:
-        return value
-    return value.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def bounded(value: str) -> str:

@@ -9,7 +9,7 @@ from carrel.types import Role, Spot
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from carrel.graphs.sessions import Row
+    from carrel.databases.sessions import Row
 
     Fetch = Callable[[Sequence[str], int], tuple[dict[str, list[Spot]], set[str]]]
     """So many rows of each of these concepts, most relevant first, as spots; and of which there may be more."""

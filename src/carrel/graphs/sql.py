@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import chain, product, starmap
 from typing import TYPE_CHECKING
 
+from carrel.databases.sessions import batches, gather, marks
 from carrel.graphs import ALL_RELATIONS, CURATED, said
 from carrel.graphs.describing import concept_rows, statements
 from carrel.graphs.meaning import Spelling
 from carrel.graphs.nearness import Near, nearest_first
-from carrel.graphs.sessions import batches, gather, marks
 from carrel.graphs.spots import best, first, spot
 from carrel.graphs.sql_spots import Spots
 from carrel.graphs.sql_writing import replace
@@ -19,7 +19,7 @@ from carrel.types import EVERYTHING, GraphSize, Relation
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from carrel.graphs.sessions import Database, Row, Session
+    from carrel.databases.sessions import Database, Row, Session
     from carrel.types import ConceptRow, Contribution, Filter, Predicate, Spot, Triple
 
 _MEAN = "SELECT key, meant FROM same WHERE meant IN ({marks})"
@@ -59,13 +59,13 @@ class SqlGraph:
     def put(self, contributions: Sequence[Contribution]) -> None:
         latest = {contribution.paper_id: contribution for contribution in contributions}
         if latest:
-            with self._database.writing() as session:
+            with self._database.writing("papers") as session:
                 replace(session, list(latest), list(latest.values()))
 
     def delete(self, paper_ids: Collection[str]) -> None:
         # Nothing is locked, nor made, where there is nothing to take out.
         if gone := self.papers() & set(paper_ids):
-            with self._database.writing() as session:
+            with self._database.writing("papers") as session:
                 replace(session, sorted(gone), [])
 
     def papers(self) -> set[str]:
@@ -144,7 +144,7 @@ class SqlGraph:
 
     def clear(self) -> None:
         if self.papers():
-            with self._database.writing() as session:
+            with self._database.writing("papers") as session:
                 for table in (*CONTRIBUTED, *DERIVED):
                     session.write(f"DELETE FROM {table}", [()])
 

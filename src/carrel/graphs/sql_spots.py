@@ -6,13 +6,13 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from carrel.graphs.sessions import batches, marks
+from carrel.databases.sessions import batches, marks
 from carrel.graphs.spots import spot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from carrel.graphs.sessions import Session
+    from carrel.databases.sessions import Session
     from carrel.types import Filter, Spot
 
 _SPOTS = """SELECT concept, mentions.address, count, relevance, role, chunks.paper_id FROM mentions

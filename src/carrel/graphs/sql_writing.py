@@ -9,17 +9,17 @@ from collections import Counter
 from itertools import starmap
 from typing import TYPE_CHECKING
 
+from carrel.databases.sessions import gather
 from carrel.graphs import CURATED, said
 from carrel.graphs.meaning import Spelling, meanings
-from carrel.graphs.sessions import gather
 from carrel.graphs.sql_spots import tag_line
 from carrel.graphs.tables import CONTRIBUTED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from carrel.databases.sessions import Row, Session
     from carrel.graphs.said import Named
-    from carrel.graphs.sessions import Row, Session
     from carrel.types import Chunk, Contribution, Mention, Triple
 
 _SPELLING = """INSERT INTO spellings VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (concept, key, digest)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import contextmanager
-from threading import RLock
+from threading import Lock
 from typing import TYPE_CHECKING
 
-from carrel.databases import connect, transaction
+from carrel.databases.sqlite import File, SqliteSession
 from carrel.errors import StoreUnavailable
 from carrel.files import writing
-from carrel.graphs import said
 from carrel.graphs.sql import SqlGraph
 from carrel.graphs.tables import TABLES
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from carrel.graphs.sessions import Row
+    from carrel.databases.sessions import Row, Session
 
 _TABLES = TABLES.format(text="TEXT", whole="INTEGER", real="REAL", strict=" STRICT")
 _OLD_TABLES = ("names", "aliases", "places", "mentions", "triples")
@@ -39,28 +38,25 @@ class _File:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._opened: sqlite3.Connection | None = None
-        self._lock = RLock()
+        self._opened: File | None = None
+        self._lock = Lock()
+
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
+        with self.reading() as session:
+            return session.rows(sql, values)
 
     @contextmanager
-    def reading(self) -> Iterator[_Session]:
-        with self._lock, self._reporting():
-            if not self._path.exists():
-                yield _Session(_nothing())
-                return
-            connection = self._connection()
-            connection.execute("BEGIN")
-            try:
-                yield _Session(connection)
-            finally:
-                connection.execute("ROLLBACK")
+    def reading(self) -> Iterator[Session]:
+        if not self._path.exists():
+            yield SqliteSession(_nothing())
+            return
+        with self._file().reading() as session:
+            yield session
 
     @contextmanager
-    def writing(self) -> Iterator[_Session]:
-        with self._lock, self._reporting():
-            connection = self._connection()
-            with transaction(connection):
-                yield _Session(connection)
+    def writing(self, *alone: str, hurried: bool = False) -> Iterator[Session]:
+        with self._file().writing(*alone, hurried=hurried) as session:
+            yield session
 
     def close(self) -> None:
         with self._lock:
@@ -68,40 +64,20 @@ class _File:
                 self._opened.close()
             self._opened = None
 
-    @contextmanager
-    def _reporting(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise StoreUnavailable(
-                f"cannot use graph {str(self._path)!r}: {error}",
-                hint="It is derived: delete that file and run 'carrel index build'.",
-            ) from error
-
-    def _connection(self) -> sqlite3.Connection:
-        if self._opened is None:
-            with writing(self._path):
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._opened = connect(self._path, _STEPS)
-        return self._opened
+    def _file(self) -> File:
+        with self._lock:
+            if self._opened is None:
+                with writing(self._path):
+                    self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._opened = File(self._path, _STEPS, _explained)
+            return self._opened
 
 
-class _Session:
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
-        return self._connection.execute(sql, _clean(values)).fetchall()
-
-    def each(self, sql: str, many: Sequence[Sequence[object]]) -> list[list[Row]]:
-        return [self.rows(sql, values) for values in many]
-
-    def write(self, sql: str, many: Sequence[Sequence[object]]) -> None:
-        self._connection.executemany(sql, map(_clean, many))
-
-
-def _clean(values: Sequence[object]) -> list[object]:
-    return [said.text(value) if isinstance(value, str) else value for value in values]
+def _explained(error: sqlite3.Error, path: Path) -> StoreUnavailable:
+    return StoreUnavailable(
+        f"cannot use graph {str(path)!r}: {error}",
+        hint="It is derived: delete that file and run 'carrel index build'.",
+    )
 
 
 def _nothing() -> sqlite3.Connection:

@@ -52,9 +52,10 @@ def compare(scene: Scene, place: Workplace) -> Comparison:
 
 
 def _homes(rows: Sequence[PaperRow], scene: Scene, place: Workplace) -> dict[str, str]:
-    """By paper: the path of its text's file, where that is one that is followed."""
+    """By paper: the path of its text's file, where that is one that is followed; no copy that the library keeps."""
     homes = {row.reference.id: row.sources[0] for row in rows if row.sources}
-    return {paper: home for paper, home in homes.items() if home in scene.known or scene.owner(home, place)}
+    followed = {paper: home for paper, home in homes.items() if home in scene.known or scene.owner(home, place)}
+    return {paper: home for paper, home in followed.items() if not place.is_own(home)}
 
 
 def _digests(rows: Sequence[PaperRow], place: Workplace) -> dict[str, str]:

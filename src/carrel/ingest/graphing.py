@@ -17,12 +17,17 @@ if TYPE_CHECKING:
     from carrel.types import Chunk, Cited, Contribution, Reference
 
 
-def write(paper_ids: Sequence[str], chunks: Sequence[Chunk], stores: Stores) -> None:
+def write(paper_ids: Sequence[str], contributions: Sequence[Contribution] | None, stores: Stores) -> None:
     """Replace all that the graph has of these papers, or take it back where no graph is wanted."""
-    if stores.extractor is None:
+    if contributions is None:
         stores.graph.delete(paper_ids)
     else:
-        stores.graph.put(list(_contributions(paper_ids, chunks, stores, stores.extractor)))
+        stores.graph.put(contributions)
+
+
+def contributions(paper_ids: Sequence[str], chunks: Sequence[Chunk], stores: Stores) -> list[Contribution] | None:
+    """What these papers add to the graph; None where no graph is wanted."""
+    return list(_contributions(paper_ids, chunks, stores, stores.extractor)) if stores.extractor else None
 
 
 def _contributions(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from carrel.embedders import Embedder
     from carrel.embedders.cache import EmbeddingCache
     from carrel.stores import Stores
-    from carrel.types import Chunk, Matrix, Progress, Reference
+    from carrel.types import Chunk, Contribution, Matrix, Progress, Reference
 
 _AT_ONCE = 64
 """Chunks embedded between two words of progress."""
@@ -44,14 +44,9 @@ class Settled(NamedTuple):
 
 def settle(stores: Stores, *, batch: int, progress: Progress | None = None, fresh: bool = False) -> Settled:
     """Bring every index to what the catalog says."""
-    if not fits(stores):
-        raise InvalidInput(
-            f"the index holds vectors of {stores.vectors.model!r} ({stores.vectors.dim}D), "
-            f"the settings ask for {stores.embedder.name!r} ({stores.embedder.dim}D)",
-            hint="Run 'carrel index build' to embed everything with the new model.",
-        )
+    check_model(stores)
     left = stores.catalog.unfinished()
-    _finish_removal(left.retired, stores)
+    finish_removal(left.retired, stores)
     settled, done, total = Settled(0, []), 0, sum(left.pending.values())
     if left.pending:
         _teller(progress, 0, total)(0)
@@ -64,6 +59,16 @@ def settle(stores: Stores, *, batch: int, progress: Progress | None = None, fres
         done += size
     remarks = stores.extractor.remarks if stores.extractor else ()
     return settled._replace(remarks=[Problem("concepts", remark) for remark in remarks])
+
+
+def check_model(stores: Stores) -> None:
+    """Refuse to put vectors beside those of another model."""
+    if not fits(stores):
+        raise InvalidInput(
+            f"the index holds vectors of {stores.vectors.model!r} ({stores.vectors.dim}D), "
+            f"the settings ask for {stores.embedder.name!r} ({stores.embedder.dim}D)",
+            hint="Run 'carrel index build' to embed everything with the new model.",
+        )
 
 
 def has_meaning(reference: Reference, parts: Collection[Part]) -> bool:
@@ -79,20 +84,42 @@ def start_over(stores: Stores) -> None:
     stores.catalog.reopen()
 
 
-def _finish_removal(paper_ids: Sequence[str], stores: Stores) -> None:
+def finish_removal(paper_ids: Sequence[str], stores: Stores) -> None:
+    """Take papers that are retired out of every store, the catalog last."""
     if not paper_ids:
         return
-    stores.vectors.delete(paper_ids)
-    stores.keywords.delete(paper_ids)
-    stores.graph.delete(paper_ids)
+    empty(paper_ids, stores)
     for paper_id in paper_ids:
         stores.cache.delete(paper_id)
         stores.pictures.keep(paper_id, ())
     stores.catalog.remove(paper_ids)
 
 
-def _index(paper_ids: Sequence[str], stores: Stores, *, tell: Callable[[int], None], fresh: bool) -> Settled:
-    """Put some papers into every index, then declare those active of which nothing failed."""
+def empty(paper_ids: Sequence[str], stores: Stores) -> None:
+    """Take papers out of every index."""
+    stores.vectors.delete(paper_ids)
+    stores.keywords.delete(paper_ids)
+    stores.graph.delete(paper_ids)
+
+
+class Prepared(NamedTuple):
+    """All that the indexes are to have of some papers."""
+
+    paper_ids: Sequence[str]
+    chunks: Sequence[Chunk]
+    meant: Sequence[Chunk]
+    """Those of them that have a vector."""
+    vectors: Matrix
+    contributions: Sequence[Contribution] | None
+    embedded: int
+    failed: Mapping[str, Problem]
+    """By paper: a text that the embedder refused."""
+
+
+def prepare(
+    paper_ids: Sequence[str], stores: Stores, *, tell: Callable[[int], None] = lambda _: None, fresh: bool = False
+) -> Prepared:
+    """Embed some papers and read their concepts. Nothing but caches is written."""
     timings: dict[str, float] = {}
     chunks = stores.catalog.chunks_of(paper_ids)
     wanted = [chunk for chunk in chunks if is_embeddable(chunk)]
@@ -100,21 +127,40 @@ def _index(paper_ids: Sequence[str], stores: Stores, *, tell: Callable[[int], No
         vectors, embedded, refused = embed(wanted, stores.embedder, stores.cache, tell=tell, fresh=fresh)
     failed = {wanted[row].paper_id: Problem(wanted[row].address, reason) for row, reason in refused.items()}
     kept = [row for row, chunk in enumerate(wanted) if chunk.paper_id not in failed]
+    with timed(timings, "concepts"):
+        contributions = graphing.contributions(paper_ids, chunks, stores)
+    log("ingest", logging.INFO, "prepared", papers=len(paper_ids), embedded=embedded, milliseconds=timings)
+    return Prepared(paper_ids, chunks, [wanted[row] for row in kept], vectors[kept], contributions, embedded, failed)
+
+
+def put(ready: Prepared, stores: Stores, *, at: Callable[[str], None] = lambda _: None) -> None:
+    """Put some papers into every index, then declare those active of which nothing failed.
+
+    `at` is told of every place at which a crash would leave the stores apart until the work is done again.
+    """
+    timings: dict[str, float] = {}
     with timed(timings, "graph"):
-        graphing.write(paper_ids, chunks, stores)
+        graphing.write(ready.paper_ids, ready.contributions, stores)
+    at("graph written")
     with timed(timings, "writing"):
-        _write(paper_ids, chunks, [wanted[row] for row in kept], vectors[kept], stores)
+        _write(ready.paper_ids, ready.chunks, ready.meant, ready.vectors, stores)
+        at("indexes written")
         stores.catalog.activate(
-            [paper_id for paper_id in paper_ids if paper_id not in failed],
+            [paper_id for paper_id in ready.paper_ids if paper_id not in ready.failed],
             [
-                Embedding(wanted[row].paper_id, stores.embedder.name, sha256(wanted[row].text))
-                for row in kept
-                if wanted[row].kind == ChunkKind.ABSTRACT
+                Embedding(chunk.paper_id, stores.embedder.name, sha256(chunk.text))
+                for chunk in ready.meant
+                if chunk.kind == ChunkKind.ABSTRACT
             ],
         )
-    figures = {"papers": len(paper_ids), "chunks": len(chunks), "embedded": embedded}
+    figures = {"papers": len(ready.paper_ids), "chunks": len(ready.chunks), "embedded": ready.embedded}
     log("ingest", logging.INFO, "indexed", **figures, milliseconds=timings)
-    return Settled(embedded, list(failed.values()))
+
+
+def _index(paper_ids: Sequence[str], stores: Stores, *, tell: Callable[[int], None], fresh: bool) -> Settled:
+    ready = prepare(paper_ids, stores, tell=tell, fresh=fresh)
+    put(ready, stores)
+    return Settled(ready.embedded, list(ready.failed.values()))
 
 
 def _write(

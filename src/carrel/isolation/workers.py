@@ -51,7 +51,7 @@ class Workers:
             raise UnknownComponent(
                 f"no parser is called {parser_name!r}", hint=f"There are: {', '.join(sorted(self._names))}."
             )
-        process = self._idle.pop() if self._idle else self._started()
+        process = self._free()
         try:
             return self._read(process, source, parser_name)
         except (ParserCrashed, BudgetExceeded):
@@ -63,6 +63,12 @@ class Workers:
     @cached_property
     def _names(self) -> frozenset[str]:
         return frozenset(registry.names("parsers"))
+
+    def _free(self) -> Process:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._started()
 
     def _started(self) -> Process:
         process = Process(self._budget)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from carrel import cursors
 from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.identifiers import normalise_title
 from carrel.reading.chapters import Chapter, chapters_of
@@ -46,6 +47,8 @@ class Wanted:
     sort: Sort = Sort.ID
     limit: int = 0
     """0 means all."""
+    cursor: str = ""
+    """Of the page before."""
 
 
 EVERY = Wanted()
@@ -89,6 +92,8 @@ class Listing:
     papers: tuple[PaperSummary, ...]
     total: int
     """How many there are without the limit."""
+    next_cursor: str | None = None
+    """Leads to the next page; None when there is none."""
 
     def as_dict(self) -> dict[str, Any]:
         return {"papers": [paper.as_dict() for paper in self.papers], "total": self.total}
@@ -136,9 +141,12 @@ def listing(wanted: Wanted, catalog: Catalog) -> Listing:
     """The papers that are wanted, in that order."""
     if wanted.limit < 0:
         raise InvalidInput(f"limit must not be negative, got {wanted.limit}", hint="0 means all.")
+    asked = (wanted.names, wanted.where, wanted.authors, wanted.sort)
+    place = cursors.opened(wanted.cursor, papers=asked)
     rows = _chosen(wanted.names, catalog)
     matching = _sorted([row for row in rows if _matches(row.reference, wanted)], wanted.sort)
-    return Listing(tuple(map(PaperSummary, matching[: wanted.limit or None])), len(matching))
+    page = place.page(matching, lambda row: row.reference.id, limit=wanted.limit)
+    return Listing(tuple(map(PaperSummary, page.items)), len(matching), page.next_cursor)
 
 
 def tags(names: Sequence[str], catalog: Catalog) -> dict[str, int]:

@@ -40,6 +40,10 @@ class Begun(Generic[Outcome]):
         _inbox().put(self._run)
 
     @property
+    def is_over(self) -> bool:
+        return self._done.is_set()
+
+    @property
     def has_failed(self) -> bool:
         return bool(self._errors)
 

@@ -77,6 +77,7 @@ _PERSONAL = frozenset(
         "serve.allowed_origins",
         "jobs.roots",
         "jobs.allow_urls",
+        "mcp.allow_add",
     }
 )
 """Taken from the user's own config and the environment only: a library's config travels with the library."""

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 from pydantic import AfterValidator, Field, SecretStr
 
 from carrel.settings.base import Section
-from carrel.settings.service import Jobs, Serve
+from carrel.settings.service import Jobs, Mcp, Serve
 
 
 class Search(Section):
@@ -371,3 +371,4 @@ class Settings(Section):
     generation: Generation = Generation()
     serve: Serve = Serve()
     jobs: Jobs = Jobs()
+    mcp: Mcp = Mcp()

@@ -55,7 +55,7 @@ class Jobs(Section):
     attempts: int = Field(
         default=3, ge=1, le=100, description="How often a document is tried before it is set aside as failed."
     )
-    step_seconds: float = Field(default=300.0, gt=0, description="Seconds that one step of taking in may wait or take.")
+    step_seconds: float = Field(default=300.0, gt=0, description="Seconds that taking in waits while others write.")
     roots: str = Field(
         default="",
         description="Folders, separated as in PATH, below which the server may be told to read files, beside the "
@@ -68,3 +68,18 @@ class Jobs(Section):
     )
     url_megabytes: int = Field(default=50, ge=1, le=1024, description="Size of a fetched document, in MB.")
     url_seconds: float = Field(default=60.0, gt=0, le=3600, description="Seconds that fetching one may take.")
+
+
+class Mcp(Section):
+    """What agents get."""
+
+    result_tokens: int = Field(
+        default=6000,
+        ge=1000,
+        le=100_000,
+        description="Length that a tool's result for an agent has at most, in tokens; a cursor leads to the rest.",
+    )
+    allow_add: bool = Field(
+        default=False,
+        description="Whether agents may take documents in; only from your own config or `CARREL_MCP__ALLOW_ADD`.",
+    )

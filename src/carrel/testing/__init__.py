@@ -13,7 +13,8 @@ Use them to test a part of your own against all the others, without a model and 
 
 from __future__ import annotations
 
-from carrel.testing.catalog import KeptQuery, MemoryCatalog
+from carrel.testing.analytics import KeptQuery
+from carrel.testing.catalog import MemoryCatalog
 from carrel.testing.embedder import HashedWords
 from carrel.testing.generator import Script
 from carrel.testing.graph import MemoryGraph

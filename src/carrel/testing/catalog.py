@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from carrel.catalogs import CitationRow, Embedding, Entry, ExhibitRow, PaperRow, QueryRecord, Unfinished
+from carrel.catalogs import CitationRow, Embedding, Entry, ExhibitRow, PaperRow, Unfinished
 from carrel.catalogs.citing import Known
+from carrel.testing.analytics import MemoryAnalytics
 from carrel.testing.conversations import MemoryConversations
+from carrel.testing.credentials import MemoryCredentials
 from carrel.testing.locations import MemoryLocations
+from carrel.testing.submissions import MemorySubmissions
 from carrel.types import Part
 
 if TYPE_CHECKING:
@@ -20,16 +21,6 @@ if TYPE_CHECKING:
     from carrel.types import Chunk, Document, Place, Reference
 
     State = Literal["pending", "active", "retired"]
-
-
-@dataclass(frozen=True, slots=True)
-class KeptQuery:
-    """A query as the catalog remembers it; its text only when that was asked for."""
-
-    query: QueryRecord
-    """Without its text."""
-    hash: str
-    text: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +54,11 @@ class MemoryCatalog:
     def __init__(self) -> None:
         self.locations = MemoryLocations()
         self.conversations = MemoryConversations()
-        self.queries: list[KeptQuery] = []
+        self.submissions = MemorySubmissions()
+        self.analytics = MemoryAnalytics()
+        self.credentials = MemoryCredentials()
         self._papers: dict[str, _Paper] = {}
         self._embeddings: dict[str, Embedding] = {}
-        self._salt = secrets.token_hex(16)
 
     def put(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
@@ -175,10 +167,6 @@ class MemoryCatalog:
             if paper_ids is None or paper_id in paper_ids
         }
         return {paper_id: remarks for paper_id, remarks in told.items() if remarks}
-
-    def record_query(self, query: QueryRecord, *, keep_text: bool) -> None:
-        digest = hashlib.sha256(f"{self._salt}{query.text}".encode("utf-8", "replace")).hexdigest()
-        self.queries.append(KeptQuery(replace(query, text=""), digest, query.text if keep_text else None))
 
     def close(self) -> None:
         """Nothing is open."""

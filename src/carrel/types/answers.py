@@ -174,6 +174,10 @@ class Answer:
     """The question as it was searched for, where it was made whole from an earlier one."""
     degraded: tuple[Degradation, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """By arm of the search: how many passages it found."""
+    context_tokens: int = 0
+    """Length of the passages that it draws on."""
 
     def as_dict(self) -> dict[str, Any]:
         return {

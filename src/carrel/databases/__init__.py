@@ -70,19 +70,29 @@ def faults(path: Path) -> list[str]:
 
 
 def _migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[str]) -> None:
-    while (version := _version(connection)) < len(steps):
-        try:
-            connection.executescript(f"BEGIN IMMEDIATE; {steps[version]} PRAGMA user_version = {version + 1}; COMMIT;")
-        except sqlite3.OperationalError:
-            connection.rollback()
-            # Unless another process took this step first.
-            if _version(connection) == version:
-                raise
+    while _version(connection) < len(steps):
+        with transaction(connection):
+            # Asked again: another process may have taken the step meanwhile.
+            if (version := _version(connection)) < len(steps):
+                for statement in _statements(steps[version]):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {version + 1}")
+    version = _version(connection)
     if version > len(steps):
         raise LibraryTooNew(
             f"{str(path)!r} was written by a newer Carrel (version {version}, this one knows {len(steps)})",
             hint="Upgrade Carrel: pip install --upgrade carrel.",
         )
+
+
+def _statements(script: str) -> Iterator[str]:
+    """One at a time: a whole script would be run outside of the transaction."""
+    begun = ""
+    for piece in script.split(";"):
+        begun += f"{piece};"
+        if sqlite3.complete_statement(begun):
+            yield begun
+            begun = ""
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -1,0 +1,239 @@
+"""One document on its way in, a step at a time. Every step can be done again: nothing comes of it but the same."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from carrel.catalogs.locations import KnownFile
+from carrel.chunking import is_embeddable
+from carrel.errors import ModelRefused, PaperNotFound, UnsupportedFormat
+from carrel.ingest import adding, following, indexing
+from carrel.ingest.entries import Identities, document_digest, read_document
+from carrel.ingest.harmless import harmless
+from carrel.parsers import Source
+from carrel.references import Merged, names
+from carrel.types import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from carrel.ingest.adding import Workplace
+    from carrel.ingest.entries import Read
+    from carrel.parsers import Parser
+    from carrel.stores import Stores
+    from carrel.types import Chunk, Paper, Reference
+
+FORMATS: Mapping[str, str] = {
+    "markdown": ".md",
+    "text": ".txt",
+    "pdf": ".pdf",
+    "xml": ".xml",
+    "marker": ".json",
+}
+"""How a document may be said to be written, and the suffix whose parser reads it."""
+_AT_ONCE = 256
+"""Chunks that are embedded before their vectors are written to the cache."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A document that is to be taken in, and what its sender says of it."""
+
+    path: Path
+    content: bytes
+    format: str = ""
+    title: str = ""
+    author: str = ""
+    tags: tuple[str, ...] = ()
+    paper_id: str = ""
+    """What it was taken in as before."""
+    force: bool = False
+    """Read it again although the library has this very text."""
+
+
+class Taken(NamedTuple):
+    """What became of it."""
+
+    paper_id: str
+    title: str
+    author: str
+    chunks: int
+    is_new: bool
+    """Whether no index has a text of this paper yet, so that this one can be taken back."""
+
+
+class Draft(NamedTuple):
+    """A document that was read but is not kept yet."""
+
+    found: Reference
+    read: Read
+    cut: Callable[[Callable[[Reference], Reference]], Read]
+    """Cuts it once more, as another paper."""
+
+
+def held(wanted: Wanted, place: Workplace) -> Taken | None:
+    """The paper that has this very text, tags and all."""
+    if wanted.force:
+        return None
+    content = hashlib.sha256(wanted.content).hexdigest()
+    digest = document_digest(content, _parser(wanted, place), place.limits, place.stores.embedder)
+    reference = Identities(place.stores.catalog).holding(digest)
+    if reference is None or not set(wanted.tags) <= set(reference.tags):
+        return None
+    return _taken(reference, place.stores)
+
+
+def draft(wanted: Wanted, place: Workplace) -> Draft:
+    """Read a document and cut it. Takes its time, and changes nothing."""
+    parser = _parser(wanted, place)
+    source = Source(wanted.path.name, wanted.content, wanted.path)
+    paper = parser.parse(source)
+    cut = partial(
+        read_document,
+        source,
+        parser=_Parsed(parser.name, parser.suffixes, paper),
+        path=place.relative(wanted.path),
+        limits=place.limits,
+        longest=place.longest,
+        embedder=place.stores.embedder,
+    )
+    found = _described(harmless(paper.reference)[0], wanted)
+    reference = _identified(found, wanted, Identities(place.stores.catalog), place)
+    return Draft(found, cut(identify=lambda _: reference), lambda identify: cut(identify=identify))
+
+
+def keep(draft: Draft, wanted: Wanted, place: Workplace) -> Taken:
+    """Tell the catalog. Which paper it is, is looked up again: others may have written since it was read."""
+    catalog = place.stores.catalog
+    identities = Identities(catalog)
+    reference = _identified(draft.found, wanted, identities, place)
+    read = draft.read if draft.read.entry.reference == reference else draft.cut(lambda _: reference)
+    before = identities.held(reference.id)
+    entry = replace(read.entry, listed=identities.is_listed(reference.id))
+    place.stores.pictures.keep(reference.id, read.images)
+    catalog.put([entry])
+    if entry.listed and entry.reference != before:
+        ours = adding.read_refs(place.refs)
+        known = {one.id: one for one in ours.references}
+        adding.keep(Merged({reference.id: entry.reference}), known, place, complete=not ours.problems)
+    _note(wanted, reference.id, place)
+    return _taken(reference, place.stores)
+
+
+def embed(paper_id: str, stores: Stores, tell: Callable[[int, int], None]) -> None:
+    """Fill the cache with a paper's vectors, so many at a time: what is there once is not computed again.
+
+    `tell` is told how many chunks are done, of how many.
+    """
+    chunks = [chunk for chunk in stores.catalog.chunks_of([paper_id]) if is_embeddable(chunk)]
+    kept = stores.cache.recall(paper_id, chunks)
+    # What is there comes first: the cache keeps exactly what it is given.
+    known = [chunk for chunk in chunks if chunk.text_hash in kept]
+    missing = [chunk for chunk in chunks if chunk.text_hash not in kept]
+    tell(len(known), len(chunks))
+    for done in range(0, len(missing), _AT_ONCE):
+        some = [*known, *missing[: done + _AT_ONCE]]
+        _, _, refused = indexing.embed(
+            some, stores.embedder, stores.cache, tell=partial(_still, tell, len(known) + done, chunks)
+        )
+        if refused:
+            row, reason = next(iter(refused.items()))
+            raise ModelRefused(
+                f"the embedder refuses {some[row].address!r}: {reason}",
+                hint="Another embedder may take it; see 'carrel config show embedder'.",
+            )
+        tell(len(some), len(chunks))
+
+
+def _still(tell: Callable[[int, int], None], done: int, chunks: Sequence[Chunk], _characters: int) -> None:
+    tell(done, len(chunks))
+
+
+def is_indexed(paper_id: str, stores: Stores) -> bool:
+    """Whether every index has what the catalog has of a paper."""
+    rows = stores.catalog.papers([paper_id])
+    if not rows:
+        raise PaperNotFound(f"Paper {paper_id!r} was removed while it was taken in", hint="Submit the document again.")
+    return rows[0].indexed
+
+
+def withdraw(paper_id: str, source: str, stores: Stores) -> bool:
+    """Take the text that a file gave out of every store; a paper that was no more than that text goes with it.
+
+    False, and nothing changed, if the paper is gone or has its text from elsewhere.
+    """
+    row = next(iter(stores.catalog.papers([paper_id])), None)
+    if row is None or source not in row.sources:
+        return False
+    # The catalog is told first, so that whatever stops this, the next to write finishes it.
+    if row.listed:
+        stores.catalog.drop(paper_id, Part.BODY)
+        indexing.empty([paper_id], stores)
+        indexing.put(indexing.prepare([paper_id], stores), stores)
+    else:
+        stores.catalog.retire([paper_id])
+        indexing.finish_removal([paper_id], stores)
+    return True
+
+
+def take_back(paper_id: str, source: str, stores: Stores) -> None:
+    """Undo the taking in of a text that no index has yet; another stays pending, for the next who writes to finish."""
+    row = next(iter(stores.catalog.papers([paper_id])), None)
+    if row and not row.indexed and _is_new(stores.catalog.chunks_of([paper_id]), stores):
+        withdraw(paper_id, source, stores)
+
+
+@dataclass
+class _Parsed:
+    """A parser that has read its file."""
+
+    name: str
+    suffixes: frozenset[str]
+    paper: Paper
+
+    def parse(self, _source: Source) -> Paper:
+        return self.paper
+
+
+def _parser(wanted: Wanted, place: Workplace) -> Parser:
+    suffix = FORMATS.get(wanted.format) or wanted.path.suffix.lower()
+    if suffix not in place.parsers:
+        raise UnsupportedFormat(
+            f"nothing reads {suffix or 'such'!r} files",
+            hint=f"There are readers for {', '.join(sorted(place.parsers))}.",
+        )
+    return place.parsers[suffix]
+
+
+def _described(found: Reference, wanted: Wanted) -> Reference:
+    """What the sender says of a document goes before what it says itself."""
+    title = " ".join(wanted.title.split()) or found.title
+    authors = (names.inverted(wanted.author),) if wanted.author and not found.authors else found.authors
+    return harmless(replace(found, title=title, authors=authors))[0]
+
+
+def _identified(found: Reference, wanted: Wanted, identities: Identities, place: Workplace) -> Reference:
+    source = place.relative(wanted.path)
+    return identities.of(found, source=source, stem=wanted.path.stem, asked=wanted.paper_id, tags=wanted.tags)
+
+
+def _note(wanted: Wanted, paper_id: str, place: Workplace) -> None:
+    """Write down for `sync` what was read; what lies in the library's own directory is none of its business."""
+    path = place.relative(wanted.path)
+    if not place.is_own(path):
+        digest = hashlib.sha256(wanted.content).hexdigest()
+        following.note_texts([KnownFile(path, "", digest, str(len(wanted.content)), paper_id)], place)
+
+
+def _taken(reference: Reference, stores: Stores) -> Taken:
+    chunks = stores.catalog.chunks_of([reference.id])
+    author = "; ".join(map(str, reference.authors))
+    return Taken(reference.id, reference.title, author, len(chunks), _is_new(chunks, stores))
+
+
+def _is_new(chunks: Sequence[Chunk], stores: Stores) -> bool:
+    return not stores.vectors.many([chunk.address for chunk in chunks if chunk.part == Part.BODY])

@@ -1,0 +1,255 @@
+"""A worker: runs the engine, says that it lives, and sees to it that no job is forgotten."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import socket
+import threading
+import time
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from carrel import locking
+from carrel.errors import CarrelError
+from carrel.files import writing
+from carrel.jobs import uploads
+from carrel.jobs.course import Course, Interrupted
+from carrel.jobs.engine import Database, Engine
+from carrel.telemetry import log
+from carrel.types.service import DocumentStatus, JobStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from carrel.catalogs.submissions import Submissions
+    from carrel.jobs.fetching import Fetcher
+    from carrel.library import Library
+    from carrel.types.service import Job, Submission
+
+_TICK = 1.0
+_BEAT = 5.0
+SILENT = 20.0
+"""Seconds without a beat after which a worker is taken to be dead."""
+_CARE = 30.0
+"""Seconds between two looks at every job that is not over."""
+_AGAIN = 5.0
+"""Seconds until another try after the engine could not be started."""
+_UNFINISHED = tuple(status for status in JobStatus if not status.is_over)
+_ENDED = frozenset({"SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
+_OPEN = (DocumentStatus.PENDING, DocumentStatus.PROCESSING, DocumentStatus.ACTIVE)
+_PAGE = 500
+
+
+class Runner:
+    """Takes in documents in the background from `start` to `stop`. A database that is away is waited for."""
+
+    def __init__(self, library: Library, fetcher: Fetcher) -> None:
+        self.name = f"{socket.gethostname()}.{os.getpid()}.{secrets.token_hex(4)}"
+        self.is_ready = threading.Event()
+        """Whether the engine runs."""
+        self.complaint = ""
+        """Why it does not; empty where it does."""
+        self._library = library
+        self._fetcher = fetcher
+        self._stopping, self._woken = threading.Event(), threading.Event()
+        self._running: set[str] = set()
+        self._enqueued: set[str] = set()
+        self._suspects: set[str] = set()
+        """Jobs that seem to be ours but that nobody here is at."""
+        self._left_something = False
+        self._is_reconciled = False
+        self._keeper = threading.Thread(target=self._keep, name="carrel-jobs", daemon=True)
+
+    def start(self) -> None:
+        self._keeper.start()
+
+    def wake(self) -> None:
+        """There is something new to do."""
+        self._woken.set()
+
+    @property
+    def running(self) -> int:
+        return len(self._running)
+
+    def stop(self, seconds: float) -> None:
+        """Leave every job where another can go on with it."""
+        self._stopping.set()
+        self._woken.set()
+        deadline = time.monotonic() + seconds
+        while self._running and time.monotonic() < deadline:
+            time.sleep(0.02)
+        # Only reading a file takes long without asking whether it should go on.
+        self._library.rest()
+        if self._keeper.is_alive():
+            self._keeper.join(max(deadline - time.monotonic(), 0.0) + _AGAIN)
+
+    # The keeper's own thread
+
+    def _keep(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                if self._is_wanted():
+                    self._work()
+                else:
+                    self._woken.wait(_TICK)
+                    self._woken.clear()
+            # Whatever it is, jobs are to go on when it is over.
+            except Exception as error:
+                self.is_ready.clear()
+                self.complaint = error.message if isinstance(error, CarrelError) else type(error).__name__
+                log("jobs", logging.WARNING, "engine not running", reason=repr(error))
+                self._stopping.wait(_AGAIN)
+
+    def _is_wanted(self) -> bool:
+        """Whether there is anything to do: an engine that nobody needs is not started."""
+        if not self._is_reconciled:
+            self._reconcile()
+            self._is_reconciled = True
+        return self._submissions.waiting() > 0
+
+    def _work(self) -> None:
+        chosen = self._library.settings.jobs
+        self._library.stores.catalog.submissions.beat(self.name)
+        database = Database.of(self._library)
+        engine = Engine(database, name=self.name, concurrent=chosen.concurrent, attempts=chosen.attempts)
+        with ExitStack() as stack:
+            stack.enter_context(self._being_alive())
+            course = Course(self._library, engine.step, self._stopping, self._fetcher)
+            engine.start(lambda job_id: self._run(course, job_id))
+            stack.callback(self._leave)
+            stack.callback(engine.stop)
+            self._enqueued.clear()
+            self.complaint = ""
+            self.is_ready.set()
+            self._tend(engine, course)
+
+    def _tend(self, engine: Engine, course: Course) -> None:
+        beat, care = 0.0, 0.0
+        while not self._stopping.is_set():
+            now = time.monotonic()
+            try:
+                if now - beat >= _BEAT:
+                    self._submissions.beat(self.name)
+                    self._take_over(engine)
+                    beat = now
+                if now - care >= _CARE:
+                    self._care(engine, course)
+                    care = now
+                self._enqueue(engine)
+            except CarrelError as error:
+                log("jobs", logging.WARNING, "a round of care failed", reason=error.message)
+            self._woken.wait(_TICK)
+            self._woken.clear()
+
+    def _run(self, course: Course, job_id: str) -> str:
+        self._running.add(job_id)
+        try:
+            return course.run(job_id)
+        except Interrupted:
+            self._left_something = True
+            raise
+        finally:
+            self._running.discard(job_id)
+            if not self._running:
+                self._library.rest()
+
+    def _enqueue(self, engine: Engine) -> None:
+        """What was submitted since the last look, the oldest first."""
+        queued = [job.id for job in reversed(self._jobs(JobStatus.QUEUED))]
+        self._enqueued &= set(queued)
+        engine.enqueue(job_id for job_id in queued if job_id not in self._enqueued)
+        self._enqueued |= set(queued)
+
+    def _care(self, engine: Engine, course: Course) -> None:
+        """Every job that is not over is somebody's."""
+        unfinished = [job.id for job in self._jobs(*_UNFINISHED)]
+        known = engine.states(unfinished)
+        engine.enqueue(job_id for job_id in unfinished if job_id not in known)
+        for job_id, (state, _) in known.items():
+            if state in _ENDED:
+                course.give_up(job_id, "its workflow ended without a result")
+        ours = {job_id for job_id, (state, worker) in known.items() if (state, worker) == ("PENDING", self.name)}
+        idle = ours - self._running
+        # Seen twice: one that has just been taken from the queue is not running yet either.
+        for job_id in idle & self._suspects:
+            engine.begin_again(job_id)
+        self._suspects = idle
+
+    def _take_over(self, engine: Engine) -> None:
+        """Go on with what dead workers were at."""
+        silent = {name for name in self._submissions.silent(SILENT) if name != self.name}
+        for name in silent:
+            # Should we die on the way, somebody else is told of it once more.
+            self._submissions.beat(name)
+        dead = silent | {path.stem for path in self._unlocked()}
+        if dead:
+            taken = engine.take_over(dead)
+            log("jobs", logging.WARNING, "taken over", workers=sorted(dead), jobs=taken)
+        for name in dead:
+            self._submissions.leave(name)
+            self._file(name).unlink(missing_ok=True)
+
+    def _jobs(self, *statuses: JobStatus) -> list[Job]:
+        # More than may wait: several may have been let in at once.
+        return self._submissions.jobs(statuses=statuses, limit=self._library.settings.jobs.queued + _PAGE)
+
+    # Signs of life
+
+    @contextmanager
+    def _being_alive(self) -> Iterator[None]:
+        """Hold a file that others on this machine can see to be held: it is let go however the process ends."""
+        path = self._file(self.name)
+        with writing(path):
+            path.parent.mkdir(exist_ok=True)
+        with locking.held(path, timeout=0):
+            try:
+                yield
+            finally:
+                if not self._left_something:
+                    path.unlink(missing_ok=True)
+
+    def _unlocked(self) -> Iterator[Path]:
+        """The files of workers of this machine that are no more."""
+        folder = self._library.layout.workers
+        for path in folder.glob("*.lock") if folder.is_dir() else ():
+            host = path.stem.rsplit(".", 2)[0]
+            if host == socket.gethostname() and path.stem != self.name and not locking.is_held(path):
+                yield path
+
+    def _file(self, name: str) -> Path:
+        return self._library.layout.workers / f"{name}.lock"
+
+    def _leave(self) -> None:
+        """Who has left something is found to be dead, so that somebody goes on with it."""
+        if not self._left_something:
+            with suppress(CarrelError):
+                self._submissions.leave(self.name)
+
+    # Documents whose story has no end
+
+    def _reconcile(self) -> None:
+        """Documents whose paper or whose job is gone, and copies that no document is made of."""
+        after = ""
+        while page := self._submissions.documents(statuses=_OPEN, limit=_PAGE, after=after):
+            self._reconcile_some(page)
+            after = page[-1].id
+        for digest, folder in uploads.orphans(self._library.layout.uploads):
+            if not self._submissions.by_hash(digest):
+                uploads.discard(folder)
+
+    def _reconcile_some(self, documents: Sequence[Submission]) -> None:
+        papers = {one.paper_id for one in documents if one.status == DocumentStatus.ACTIVE}
+        held = {row.reference.id for row in self._library.stores.catalog.papers(papers)}
+        for one in documents:
+            if one.status == DocumentStatus.ACTIVE:
+                if one.paper_id not in held:
+                    self._submissions.change(one.id, status=DocumentStatus.ARCHIVED)
+            elif not self._submissions.jobs(document_id=one.id, statuses=_UNFINISHED, limit=1):
+                self._submissions.change(one.id, status=DocumentStatus.FAILED, error_message="its job is gone")
+
+    @property
+    def _submissions(self) -> Submissions:
+        return self._library.stores.catalog.submissions
