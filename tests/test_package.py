@@ -24,7 +24,8 @@ def test_the_wheel_carries_code_models_numbers_migrations_and_demo(tmp_path: Pat
     assert {name for name in shipped if "__pycache__" not in name} <= names
     for name in ("embedders/granite.onnx", "rerankers/fused.json", "demo/refs.jsonl", "py.typed"):
         assert f"carrel/{name}" in names
-    assert any(name.startswith("carrel/catalogs/migrations/0001_") for name in names)
+    for database in ("sqlite", "postgresql"):
+        assert any(name.startswith(f"carrel/catalogs/migrations/{database}/0001_") for name in names)
 
 
 @pytest.mark.parametrize("module", ["carrel", "carrel.cli", "carrel.types", "carrel.registry"])

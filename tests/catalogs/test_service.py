@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from carrel.catalogs import Catalog, QueryRecord
+from carrel.catalogs import Catalog, QueryRecord, sql_statistics
 from carrel.catalogs.analytics import Analytics
 from carrel.catalogs.credentials import Credentials
 from carrel.catalogs.submissions import Submissions
@@ -300,6 +300,19 @@ def test_every_stage_that_was_timed_has_its_percentiles(catalog: Catalog) -> Non
     catalog.analytics.record(asked("1", 99.0, timings={**timings, "total": 99.0}), keep_text=False)
     latency = catalog.analytics.statistics().latency
     assert {stage: found["p95"] for stage, found in latency.items()} == {**timings, "total": 99.0}
+
+
+def test_percentiles_are_the_same_when_few_values_fit_into_memory(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(600):
+        timings = {"vector": float(number), "fusion": 600.0 - number, **({"rerank": 1.0} if number < 3 else {})}
+        catalog.analytics.record(asked(str(number), float(number), timings=timings), keep_text=False)
+    whole = catalog.analytics.statistics().latency
+    assert whole["vector"] == {"p50": 299.0, "p95": 569.0, "p99": 593.0}
+    assert whole["fusion"] == {"p50": 300.0, "p95": 570.0, "p99": 594.0}
+    monkeypatch.setattr(sql_statistics, "_MOST", 601)
+    assert catalog.analytics.statistics().latency == whole
 
 
 def test_what_is_older_than_wanted_is_forgotten_with_what_hangs_on_it(catalog: Catalog) -> None:

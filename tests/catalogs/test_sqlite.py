@@ -16,9 +16,11 @@ import pytest
 import carrel
 from carrel.catalogs import Entry, QueryRecord
 from carrel.catalogs.conversations import Turn
+from carrel.catalogs.migrations import steps
 from carrel.catalogs.sqlite import SqliteCatalog
 from carrel.errors import LibraryTooNew, StoreUnavailable
 from carrel.types import Document, Part, Reference
+from carrel.types.service import Share
 
 NOBODY = "65534"
 READ_ONLY = """
@@ -89,6 +91,60 @@ def test_a_file_of_the_first_version_is_brought_to_this_one_with_all_it_holds(pa
         assert (chunk.text, chunk.exhibits, catalog.places("a", Part.BODY)) == ("text", (), ())
         assert catalog.remarks() == {}
     assert execute(path, "PRAGMA user_version") == 6
+
+
+@pytest.mark.parametrize("version", range(1, 6))
+def test_a_file_of_each_earlier_version_keeps_its_papers_in_order_and_its_history(path: Path, version: int) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        for step in steps("sqlite")[:version]:
+            connection.executescript(step)
+        connection.execute(f"PRAGMA user_version = {version}")
+        for paper_id in ("b", "a"):
+            record = f'{{"id":"{paper_id}","title":"T"}}'
+            sql = "INSERT INTO papers VALUES (?, 'T', 0, '', ?, 1, 'pending', 'x', 'x')"
+            connection.execute(sql, [paper_id, record])
+        columns = "(id, timestamp, query_hash, execution_time_ms, strategy_used)"
+        connection.execute(
+            f"INSERT INTO rag_queries {columns} VALUES ('q', '2024-05-17T10:00:00.000+00:00', 'h', 7.5, 's')"
+        )
+        connection.execute("INSERT INTO retrieval_metrics (query_id, fusion_ms) VALUES ('q', 2.5)")
+        connection.commit()
+    with closing(SqliteCatalog(path)) as catalog:
+        assert list(catalog.unfinished().pending) == ["b", "a"]
+        catalog.put([one_paper()])
+        assert [(row.reference.id, row.added) for row in catalog.papers()] == [("a", 2), ("b", 1)]
+        told = catalog.analytics.statistics()
+        assert (told.queries, told.by_day) == (1, (Share("2024-05-17", 1),))
+        assert {stage: found["p50"] for stage, found in told.latency.items()} == {"total": 7.5, "fusion": 2.5}
+        assert catalog.analytics.statistics(30).latency == {}
+        assert catalog.analytics.forget(30) == 1
+
+
+def test_threads_read_while_another_writes_and_see_what_was_there_before(path: Path) -> None:
+    with closing(SqliteCatalog(path)) as catalog, ThreadPoolExecutor(8) as threads:
+        catalog.put([one_paper()])
+        with catalog.database.writing("papers") as session:
+            session.write("UPDATE papers SET state = 'active'", [()])
+            during = list(threads.map(lambda _: catalog.papers()[0].indexed, range(40), timeout=20))
+        assert during == [False] * 40
+        assert catalog.papers()[0].indexed
+
+
+def test_a_catalog_that_is_deleted_under_those_who_read_it_is_reported_and_not_made_anew(path: Path) -> None:
+    with closing(SqliteCatalog(path)) as catalog:
+        catalog.put([one_paper()])
+        for file in path.parent.glob("carrel.db*"):
+            file.unlink()
+        with pytest.raises(StoreUnavailable, match="the file is gone"):
+            catalog.papers()
+    assert not path.exists()
+
+
+def test_a_closed_catalog_says_so(path: Path) -> None:
+    catalog = SqliteCatalog(path)
+    catalog.close()
+    with pytest.raises(StoreUnavailable, match="closed"):
+        catalog.papers()
 
 
 def test_what_was_put_is_there_when_it_is_opened_again(path: Path) -> None:

@@ -18,7 +18,8 @@ from tests.http.serving import running
 _CHOSEN: dict[str, Any] = {
     "seed": 8,
     "request-timeout": 60,
-    "generation": {"deterministic": True, "database": "none", "no-shrink": True},
+    "generation": {"max-examples": 5, "deterministic": True, "database": "none", "no-shrink": True},
+    "phases": {"stateful": {"max-steps": 6}},
     "cache": {"enabled": False},
     # Every check of schemathesis is on.
     "checks": {
@@ -29,11 +30,9 @@ _CHOSEN: dict[str, Any] = {
 }
 
 
-def complaints(library: Library, *, examples: int, coverage: bool) -> list[str]:
-    """What is wrong, with the request that shows it. `coverage` tries every bound of every parameter, too."""
-    phases = {"coverage": {"enabled": coverage}, "stateful": {"enabled": False}}
-    generation = {**_CHOSEN["generation"], "max-examples": examples}
-    config = schemathesis.Config.from_dict({**_CHOSEN, "generation": generation, "phases": phases})
+def complaints(library: Library) -> list[str]:
+    """What is wrong, with the request that shows it: of the examples, of every bound of every parameter, of chance."""
+    config = schemathesis.Config.from_dict(_CHOSEN)
     found: list[str] = []
     tested = set()
     with running(library, requests_per_minute=0) as served:
@@ -50,7 +49,7 @@ def complaints(library: Library, *, examples: int, coverage: bool) -> list[str]:
         described = [
             f"{method.upper()} {path}" for path, methods in schema.raw_schema["paths"].items() for method in methods
         ]
-        assert tested == set(described)
+        assert tested >= set(described)
     return found
 
 
@@ -63,9 +62,14 @@ def _failures(event: events.ScenarioFinished) -> Iterator[str]:
                 yield f"{check.name}: {told.failure}\n{told.code_sample}\n{answer!r}"
 
 
+# The server's threads may use `random` while an example is drawn, which Hypothesis takes for the example's doing.
+pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module")
+
+
 def test_nothing_undocumented_happens_on_sqlite(tmp_path: Path) -> None:
     with shelf(tmp_path) as library:
-        assert complaints(library, examples=5, coverage=True) == []
+        found = complaints(library)
+    assert not found, "\n\n".join(found)
 
 
 def test_nothing_undocumented_happens_on_postgresql(
@@ -74,4 +78,5 @@ def test_nothing_undocumented_happens_on_postgresql(
     for name in ("CARREL_CATALOG_PASSWORD", "CARREL_GRAPH_PASSWORD"):
         monkeypatch.setenv(name, servers.PASSWORD)
     with shelf(tmp_path, catalog=postgresql_server.address, graph=postgresql_server.address) as library:
-        assert complaints(library, examples=15, coverage=False) == []
+        found = complaints(library)
+    assert not found, "\n\n".join(found)

@@ -86,6 +86,17 @@ def test_what_the_sender_says_goes_before_what_the_document_says(library: Librar
     assert [row.reference.title for row in library.list()] == ["A better title"]
 
 
+def test_a_document_that_is_read_again_gets_the_title_that_it_has_now(library: Library, inline: Inline) -> None:
+    path = library.layout.root.parent / "paper.md"
+    path.write_text(GRANITE)
+    taken_in(inline, inline.submit("paper.md", Said()))
+    path.write_text(GRANITE.replace("On granite", "On other stones"))
+    ticket = inline.submit("paper.md", Said(force=True))
+    taken_in(inline, ticket)
+    assert [row.reference.title for row in library.list()] == ["On other stones"]
+    assert inline.document(ticket.document.id).title == "On other stones"
+
+
 def test_the_same_document_is_refused_unless_it_is_forced(library: Library, inline: Inline) -> None:
     first = upload(inline)
     with pytest.raises(DocumentExists, match="is known as"):
@@ -342,6 +353,7 @@ def test_an_upload_that_is_too_large_leaves_nothing_behind(tmp_path: Path) -> No
         (Said(metadata={"tags": [1]}), "list"),
         (Said(metadata={"tags": ["\x00"]}), "list"),
         (Said(metadata={"author": 3}), "author"),
+        (Said(metadata={"title": ["x"]}), "title"),
         (Said(metadata={"x": "y" * 20_000}), "16,384"),
     ],
 )

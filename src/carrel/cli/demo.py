@@ -32,7 +32,13 @@ def command(keep: str | None, as_json: bool) -> None:  # noqa: FBT001
 
     sources = Path(str(resources.files("carrel.demo")))
     start = time.monotonic()
-    with tempfile.TemporaryDirectory() as scratch, Library.init(keep or scratch) as library, Progress() as progress:
+    # What is gone afterwards leaves nothing on a server either.
+    here = {} if keep else {"catalog": "sqlite", "graph": "sqlite"}
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        Library.init(keep or scratch, overrides=here) as library,
+        Progress() as progress,
+    ):
         report = library.add(sources / "refs.jsonl", sources / "papers", progress=progress)
         progress.close()
         if as_json:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import signal
 from contextlib import contextmanager
 from dataclasses import replace
@@ -43,6 +44,9 @@ def command(context: click.Context, concurrent: int | None, drain: bool) -> None
             ingestion.start()
             _wait(ingestion, ending, drain=drain)
             ingestion.stop(library.settings.serve.shutdown_seconds)
+            if ingestion.running:
+                # It waits for a database that may never come back; to die here is as good as anywhere.
+                os._exit(0)
 
 
 @contextmanager

@@ -48,7 +48,11 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket at this address; where that cannot be had, the reason and the next step."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        return socket.create_server(found[0][4][:2], family=found[0][0], backlog=2048)
+        listening = socket.create_server(found[0][4][:2], family=found[0][0], backlog=2048)
+        # What is accepted inherits it; asyncio sees to it only where a socket was made with its protocol's number, and
+        # without it every answer over a connection that is kept waits 40 ms for an acknowledgement.
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listening
     except OSError as error:
         raise InvalidInput(
             f"cannot listen at {host}:{port}: {_reason(error)}", hint="Choose another with --port, or --port 0."

@@ -8,6 +8,7 @@ same again.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import time
 from functools import partial
@@ -31,6 +32,7 @@ from carrel.types.service import DocumentStatus, JobStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from threading import Event
 
     from carrel.catalogs.submissions import Submissions
@@ -186,14 +188,17 @@ class Course:
         self._advance(job, "read", status=JobStatus.CHUNKING, progress=_FETCHED)
         most = self._library.settings.ingest.max_document_characters * _BYTES_A_CHARACTER
         path, content = self._roots.read(document.path, most)
-        tags = tuple(str(tag) for tag in document.metadata.get("tags", ()))
-        wanted = Wanted(
-            path, content, document.format, document.title, document.author, tags, document.paper_id, job.force
-        )
-        taken = self._library.read_document(wanted, self._watching(job))
+        taken = self._library.read_document(_wanted(document, path, content, force=job.force), self._watching(job))
         self._at("kept")
-        names = {"title": document.title or taken.title, "author": document.author or taken.author}
-        self._submissions.change(document.id, paper_id=taken.paper_id, chunk_count=taken.chunks, **names)
+        self._submissions.change(
+            document.id,
+            paper_id=taken.paper_id,
+            chunk_count=taken.chunks,
+            title=taken.title,
+            author=taken.author,
+            file_hash=hashlib.sha256(content).hexdigest(),
+            file_size=len(content),
+        )
         self._at("noted")
         return taken._asdict()
 
@@ -274,6 +279,14 @@ class Course:
         """Whether the library still has what an earlier job took in."""
         rows = self._library.stores.catalog.papers([document.paper_id]) if document.ingested_at else []
         return any(row.indexed for row in rows)
+
+
+def _wanted(document: Submission, path: Path, content: bytes, *, force: bool) -> Wanted:
+    """What its sender says of it is in the metadata; the rest of the row is what was found."""
+    said = document.metadata
+    tags = tuple(map(str, said.get("tags", ())))
+    title, author = str(said.get("title", "")), str(said.get("author", ""))
+    return Wanted(path, content, document.format, title, author, tags, document.paper_id, force)
 
 
 class _Teller:

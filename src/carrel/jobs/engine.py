@@ -34,6 +34,9 @@ _POLL = 0.5
 _PAUSE = 1.0
 """Seconds before a step is tried again; twice as long each time."""
 _CONNECTIONS = 6
+_AT_ONCE = 500
+ENDED = frozenset({"SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
+"""How a workflow can have ended, whatever became of its job."""
 _only_one = threading.Lock()
 """DBOS is one for a whole process."""
 
@@ -150,6 +153,16 @@ class Engine:
         from dbos import DBOS
 
         DBOS.resume_workflow(job_id, queue_name=_QUEUE)
+
+    def forget(self, before: str) -> None:
+        """What ended before a time, as ISO 8601 has it, some at a time: the catalog knows how."""
+        from dbos import DBOS
+
+        old = DBOS.list_workflows(
+            status=sorted(ENDED), end_time=before, limit=_AT_ONCE, load_input=False, load_output=False
+        )
+        if old:
+            DBOS.delete_workflows([one.workflow_id for one in old])
 
     def states(self, job_ids: Collection[str]) -> Mapping[str, tuple[str, str]]:
         """Of those jobs that the engine knows: how far it is with them, and by whom."""

@@ -52,6 +52,11 @@ class Said:
     force: bool = False
     """Take it in again although it is known."""
 
+    @property
+    def kept(self) -> dict[str, Any]:
+        """All that is remembered of it; a title goes with the rest."""
+        return {**self.metadata, **({"title": self.title} if self.title else {})}
+
     def check(self) -> None:
         if len(self.title) > _LONGEST_TITLE or any(not letter.isprintable() for letter in self.title):
             raise InvalidInput(f"a title has at most {_LONGEST_TITLE} characters, all of them printable")
@@ -60,8 +65,8 @@ class Said:
         tags = self.metadata.get("tags", [])
         if not isinstance(tags, list) or len(tags) > _MOST_TAGS or not all(map(_is_word, tags)):
             raise InvalidInput(f"metadata.tags is a list of at most {_MOST_TAGS} words")
-        if not isinstance(self.metadata.get("author", ""), str):
-            raise InvalidInput("metadata.author is a text")
+        if not all(isinstance(self.metadata.get(name, ""), str) for name in ("author", "title")):
+            raise InvalidInput("metadata.author and metadata.title are texts")
         if len(json.dumps(dict(self.metadata))) > _LONGEST_METADATA:
             raise InvalidInput(f"metadata has at most {_LONGEST_METADATA:,} characters")
 
@@ -211,9 +216,10 @@ class Ingestion:
             raise Unavailable("the catalog changed in the meantime", hint="Submit the document again.")
         if not said.force or not self._submissions.resubmit(replace(job, document_id=known.id)):
             raise _exists(known, busy=said.force)
-        words = {"title": said.title or known.title, "format": said.format or known.format}
         here = {"path": submission.path, "file_size": submission.file_size} if submission.path else {}
-        self._submissions.change(known.id, metadata={**known.metadata, **said.metadata}, **words, **here)
+        self._submissions.change(
+            known.id, metadata={**known.metadata, **said.kept}, format=said.format or known.format, **here
+        )
 
     def _check_room(self) -> None:
         waiting = self._submissions.waiting()
@@ -231,7 +237,7 @@ class Ingestion:
 
 def _submission(url: str, said: Said, **values: Any) -> Submission:  # noqa: ANN401
     author = str(said.metadata.get("author", ""))
-    return Submission(str(uuid4()), url, said.title, said.format, author, metadata=dict(said.metadata), **values)
+    return Submission(str(uuid4()), url, said.title, said.format, author, metadata=said.kept, **values)
 
 
 def _exists(known: Submission, *, busy: bool = False) -> DocumentExists:

@@ -43,7 +43,7 @@ class Roots:
                 f"{name!r} is not in a folder that the service may read",
                 hint="Upload it, or have jobs.roots name its folder.",
             )
-        if not path.is_file():
+        if not _is_file(path):
             raise InvalidSource(f"there is no file {name!r}", hint="Paths start at the library's folder.")
         return path
 
@@ -73,6 +73,13 @@ def _check_name(name: str) -> None:
         raise InvalidSource(f"a path has from 1 to {_LONGEST:,} characters, this one {len(name):,}")
     if any(ord(letter) < _LEAST_PRINTED or ord(letter) == _DELETE for letter in name):
         raise InvalidSource(f"{name!r} has a control character in it")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # A name that is longer than any file's, for instance.
+        return False
 
 
 def _content(path: Path, most: int) -> bytes:

@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from carrel import locking
@@ -16,7 +17,7 @@ from carrel.errors import CarrelError
 from carrel.files import writing
 from carrel.jobs import uploads
 from carrel.jobs.course import Course, Interrupted
-from carrel.jobs.engine import Database, Engine
+from carrel.jobs.engine import ENDED, Database, Engine
 from carrel.telemetry import log
 from carrel.types.service import DocumentStatus, JobStatus
 
@@ -35,10 +36,11 @@ SILENT = 20.0
 """Seconds without a beat after which a worker is taken to be dead."""
 _CARE = 30.0
 """Seconds between two looks at every job that is not over."""
+_KEPT = timedelta(days=1)
+"""How long the engine remembers what has ended."""
 _AGAIN = 5.0
 """Seconds until another try after the engine could not be started."""
 _UNFINISHED = tuple(status for status in JobStatus if not status.is_over)
-_ENDED = frozenset({"SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
 _OPEN = (DocumentStatus.PENDING, DocumentStatus.PROCESSING, DocumentStatus.ACTIVE)
 _PAGE = 500
 
@@ -169,7 +171,7 @@ class Runner:
         known = engine.states(unfinished)
         engine.enqueue(job_id for job_id in unfinished if job_id not in known)
         for job_id, (state, _) in known.items():
-            if state in _ENDED:
+            if state in ENDED:
                 course.give_up(job_id, "its workflow ended without a result")
         ours = {job_id for job_id, (state, worker) in known.items() if (state, worker) == ("PENDING", self.name)}
         idle = ours - self._running
@@ -177,6 +179,7 @@ class Runner:
         for job_id in idle & self._suspects:
             engine.begin_again(job_id)
         self._suspects = idle
+        engine.forget((datetime.now(UTC) - _KEPT).isoformat())
 
     def _take_over(self, engine: Engine) -> None:
         """Go on with what dead workers were at."""

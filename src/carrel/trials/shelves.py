@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from carrel.types import Problem, Progress, Reference
 
-_ALWAYS = {"history.enabled": False}
-"""Questions that nobody asked are not remembered."""
-_INDEX = ("embedder", "catalog", "vectors", "keywords", "graph", "concepts.", "models.", "chunking.")
+_ALWAYS = {"history.enabled": False, "catalog": "sqlite"}
+"""Questions that nobody asked are not remembered, and the papers never become those of a library on a server."""
+_INDEX = ("embedder", "vectors", "keywords", "graph", "concepts.", "models.", "chunking.")
 """Settings that an index depends on, or how they begin."""
 
 
