@@ -1,7 +1,7 @@
 """Pages of a list that may change between them.
 
-A cursor names what was shown last: the next page begins after that, whatever came in before it meanwhile. If it has left
-the list, the next page begins where it stood. Rankings, in which everything may move, have pages of their own kind
+A cursor names what was shown last: the next page begins after that, whatever came in before it meanwhile. If it has
+left the list, the next page begins where it stood. Rankings, in which everything may move, have pages of their own kind
 (`carrel.search.paging`).
 """
 

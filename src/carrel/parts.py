@@ -17,6 +17,7 @@ from carrel.errors import InvalidInput, SourceError
 from carrel.ingest import adding, entries, indexing
 from carrel.isolation.process import Budget
 from carrel.isolation.workers import Workers
+from carrel.once import once
 from carrel.pictures import Pictures
 from carrel.reading import figures
 from carrel.search import Pipeline, arms
@@ -93,7 +94,7 @@ class Parts:
     ) -> None:
         self.close()
 
-    @cached_property
+    @once
     def embedder(self) -> Embedder:
         models = self.settings.models
         made: Embedder = registry.make(
@@ -109,7 +110,7 @@ class Parts:
         )
         return made
 
-    @cached_property
+    @once
     def generator(self) -> Generator:
         chosen = self.settings.generation
         made: Generator = registry.make(
@@ -134,7 +135,7 @@ class Parts:
         server = settings.generator_server(named, chosen.base_url)
         return settings.key_for(named, server, chosen.api_key.get_secret_value())
 
-    @cached_property
+    @once
     def reranker(self) -> Reranker | None:
         if self.settings.reranker == "none":
             return None
@@ -151,7 +152,7 @@ class Parts:
         )
         return made
 
-    @cached_property
+    @once
     def stores(self) -> Stores:
         cache, chosen = self.layout.cache, self.settings
         model = {"model": self.embedder.name, "dim": self.embedder.dim}
@@ -274,7 +275,7 @@ class Parts:
         """The pictures of the papers' figures."""
         return Pictures(self.layout.images, self.layout.root.parent)
 
-    @cached_property
+    @once
     def _meaning(self) -> Meaning:
         return Meaning(self.embedder, self.stores.vectors)
 

@@ -284,11 +284,16 @@ def test_completion_prints_a_script(carrel: Carrel, shell: str) -> None:
     assert "_CARREL_COMPLETE" in carrel("completion", shell).out
 
 
+GROUPS = {(), ("index",), ("config",), ("cache",), ("concept",), ("edge",), ("token",)}
+SPEAKING = {("mcp",), ("worker",)}
+"""On stdout the protocol, or nothing."""
+
+
 def test_every_command_takes_json_and_explains_itself(carrel: Carrel) -> None:
     for path in command_paths():
         explained = carrel(*path, "--help")
         assert explained.code == 0
-        assert "--json" in explained.out or path in {(), ("index",), ("config",), ("cache",), ("concept",), ("edge",)}
+        assert "--json" in explained.out or path in GROUPS | SPEAKING
 
 
 def test_an_interruption_is_exit_code_130_and_loses_nothing(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ from carrel import Library
 from carrel.catalogs.conversations import Turn
 from carrel.errors import StoreUnavailable
 from carrel.http.sessions import Sessions
-from carrel.types import Event
-from carrel.types.service import Scope
+from carrel.types import Candidate, Event
+from carrel.types.service import IN_THE_LOG, Scope
 from tests.http.asking import QUESTION, TRUE, Halting, ask
 from tests.http.conftest import Serve
 from tests.http.serving import Running, running, wait_until
@@ -269,3 +269,25 @@ def test_the_server_lives_while_its_library_is_being_opened(library: Library, se
     assert time.monotonic() - began < 0.5
     assert ask(url).status_code == 200
     assert httpx2.get(f"{url}/api/query/status").json()["health"]["isOpen"] is True
+
+
+class Stumbling:
+    """A reranker that says too much of why it fails."""
+
+    name = "stumbling"
+    costly = False
+
+    def score(self, query: str, candidates: Sequence[Candidate]) -> list[float]:
+        raise StoreUnavailable("cannot reach the reranker at 'http://inner.example:9000'")
+
+
+def test_only_the_user_hears_why_a_part_failed(library: Library, served: Serve) -> None:
+    library.reranker = Stumbling()
+    (told,) = ask(served(library)).json()["metadata"]["degraded"]
+    assert told == {"arm": "rerank", "reason": "cannot reach the reranker at 'http://inner.example:9000'"}
+    _, secret = library.create_token("guest", Scope.READ)
+    url, headers = served(library, require_token=True), {"authorization": f"Bearer {secret}"}
+    for path in ("/api/search", "/api/query/stream"):
+        answer = httpx2.get(f"{url}{path}", params={"query": QUESTION}, headers=headers, timeout=30).text
+        assert IN_THE_LOG in answer
+        assert "inner.example" not in answer

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from carrel import Library
-from carrel.jobs import Ingestion
+from carrel.jobs import Ingestion, engine
 from carrel.testing import HashedWords
 from tests.jobs.documents import Inline
 
@@ -17,6 +17,7 @@ from tests.jobs.documents import Inline
 def reading_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading in a process apart takes a second for each document, and is tested where it belongs."""
     monkeypatch.setenv("CARREL_INGEST__ISOLATE", "false")
+    monkeypatch.setattr(engine, "_POLL", 0.1)
 
 
 @pytest.fixture

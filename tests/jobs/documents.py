@@ -48,7 +48,7 @@ class Inline(Ingestion):
     def work(self) -> None:
         fetcher = Fetcher(1_000_000, 5.0, self._policy)
         course = Course(self._shelf, lambda _name, work: work(), threading.Event(), fetcher)
-        for job in reversed(self.jobs(statuses=[JobStatus.QUEUED])):
+        for job in reversed(self._submissions.jobs(statuses=[JobStatus.QUEUED])):
             course.run(job.id)
 
     @property

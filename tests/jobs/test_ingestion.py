@@ -22,7 +22,7 @@ from carrel.errors import (
     TooLarge,
     UnsupportedFormat,
 )
-from carrel.jobs import Ingestion, Said
+from carrel.jobs import Ingestion, Said, runner
 from carrel.testing import HashedWords
 from carrel.types import Matrix
 from carrel.types.service import DocumentStatus, JobStatus
@@ -399,7 +399,7 @@ def test_a_stopped_process_leaves_its_job_for_the_next_without_counting_it(tmp_p
     with Library.init(tmp_path, embedder=embedder) as library:
         first = Ingestion(library)
         first.start()
-        ticket = upload(first, long_text(400))
+        ticket = upload(first, long_text(100))
         assert embedder.reached.wait(30)
         threading.Timer(0.3, embedder.open.set).start()
         first.stop(20)
@@ -423,7 +423,8 @@ def test_a_lost_or_broken_database_of_jobs_is_made_anew_from_the_catalog(library
     working.stop()
 
 
-def test_one_process_serves_one_library_and_the_other_waits(tmp_path: Path) -> None:
+def test_one_process_serves_one_library_and_the_other_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "_AGAIN", 0.2)
     with (
         Library.init(_made(tmp_path / "one"), embedder=HashedWords()) as one,
         Library.init(_made(tmp_path / "two"), embedder=HashedWords()) as two,

@@ -31,6 +31,7 @@ POINTS = (
     "kept",
     "noted",
     "embed",
+    "embedding",
     "embedded",
     "index",
     "write",

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from carrel import Library
 from carrel.errors import CarrelError
-from carrel.jobs import Ingestion, faults, runner
+from carrel.jobs import Ingestion, engine, faults, runner
 from carrel.testing import HashedWords
 from carrel.types import Matrix
 
@@ -67,6 +67,7 @@ def _work(worker: Worker) -> None:
         os.environ[faults.VARIABLE] = worker.fault
     if worker.host:
         socket.gethostname = lambda: worker.host
+    engine._POLL = 0.1
     runner.SILENT = worker.silent
     runner._BEAT = min(runner._BEAT, worker.silent / 4)
     with Library.open(worker.folder, embedder=_Slow(worker.slowly)) as library:

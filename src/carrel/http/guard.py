@@ -14,6 +14,7 @@ from carrel.http import doors, problems, scopes
 from carrel.http.doors import Doors, is_own
 from carrel.http.heads import Head
 from carrel.http.limits import Body, Rates
+from carrel.http.passages import is_user
 from carrel.telemetry import log
 from carrel.tokens import PREFIX, is_live
 from carrel.types.service import LOCAL, Caller, Scope
@@ -97,6 +98,7 @@ class Guard:
             await reply.permit()
             return
         scope["carrel.caller"] = caller
+        is_user.set(caller is LOCAL)
         note = partial(self._write_down, head, caller) if scopes.changes(head.method, head.path) else None
         try:
             await self._app(scope, body.receive, reply.sending(body, note))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BeforeValidator, Field, Strict
+from pydantic import BeforeValidator, Field, Strict, field_validator
 
 from carrel.http.shapes import Shape, Wish
 from carrel.search import LONGEST_QUERY
 from carrel.selecting import Criteria
 from carrel.types import ChunkKind, Filter, Match, Mode, Predicate, Role, StepKind, Strategy
+from carrel.types.service import IN_THE_LOG
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -101,11 +103,20 @@ class Arm(Shape):
     score: float
 
 
+is_user: ContextVar[bool] = ContextVar("is_user", default=True)
+"""Whether a request is the user's own."""
+
+
 class Degraded(Shape):
     """A part of the search that did not do its work."""
 
     arm: str = Field(examples=["rerank"])
     reason: str
+
+    @field_validator("reason")
+    @classmethod
+    def _told(cls, reason: str) -> str:
+        return reason if is_user.get() else IN_THE_LOG
 
 
 class Understood(Shape):

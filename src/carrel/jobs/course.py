@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from carrel.errors import (
@@ -204,7 +203,7 @@ class Course:
 
     def _embed(self, job: Job, taken: Taken) -> None:
         self._advance(job, "embed", taken, status=JobStatus.EMBEDDING, progress=_READ, total_chunks=taken.chunks)
-        self._library.embed_document(taken.paper_id, _Teller(partial(self._advance, job, "embed", taken)))
+        self._library.embed_document(taken.paper_id, self._telling(job, taken))
         self._at("embedded")
 
     def _index(self, job: Job, taken: Taken) -> None:
@@ -241,6 +240,20 @@ class Course:
                 told = time.monotonic()
 
         return at
+
+    def _telling(self, job: Job, taken: Taken) -> Callable[[int, int], None]:
+        """Notes how many chunks are embedded, once in a while."""
+        told = 0.0
+
+        def tell(done: int, total: int) -> None:
+            nonlocal told
+            self._at("embedding")
+            if time.monotonic() - told > _TOLD:
+                progress = _READ + (_EMBEDDED - _READ) * done // max(total, 1)
+                self._advance(job, "embed", taken, progress=progress, total_chunks=total, processed_chunks=done)
+                told = time.monotonic()
+
+        return tell
 
     @staticmethod
     def _name(point: str) -> str:
@@ -287,17 +300,3 @@ def _wanted(document: Submission, path: Path, content: bytes, *, force: bool) ->
     tags = tuple(map(str, said.get("tags", ())))
     title, author = str(said.get("title", "")), str(said.get("author", ""))
     return Wanted(path, content, document.format, title, author, tags, document.paper_id, force)
-
-
-class _Teller:
-    """Notes how many chunks are embedded, once in a while, and whether the document is still wanted."""
-
-    def __init__(self, advance: Callable[..., None]) -> None:
-        self._advance = advance
-        self._told = 0.0
-
-    def __call__(self, done: int, total: int) -> None:
-        if time.monotonic() - self._told > _TOLD:
-            progress = _READ + (_EMBEDDED - _READ) * done // max(total, 1)
-            self._advance(progress=progress, total_chunks=total, processed_chunks=done)
-            self._told = time.monotonic()

@@ -146,9 +146,6 @@ class Ingestion:
             raise JobNotFound(f"there is no job {job_id!r}", hint="GET /api/ingest lists the latest.")
         return found
 
-    def jobs(self, *, statuses: Collection[JobStatus] | None = None, limit: int = 100) -> list[Job]:
-        return self._submissions.jobs(statuses=statuses, limit=limit)
-
     def latest_job(self, document_id: str) -> Job | None:
         return next(iter(self._submissions.jobs(document_id=document_id, limit=1)), None)
 

@@ -38,6 +38,8 @@ _CARE = 30.0
 """Seconds between two looks at every job that is not over."""
 _KEPT = timedelta(days=1)
 """How long the engine remembers what has ended."""
+_LAST = 5.0
+"""Seconds that the very end may take."""
 _AGAIN = 5.0
 """Seconds until another try after the engine could not be started."""
 _UNFINISHED = tuple(status for status in JobStatus if not status.is_over)
@@ -50,10 +52,8 @@ class Runner:
 
     def __init__(self, library: Library, fetcher: Fetcher) -> None:
         self.name = f"{socket.gethostname()}.{os.getpid()}.{secrets.token_hex(4)}"
-        self.is_ready = threading.Event()
-        """Whether the engine runs."""
         self.complaint = ""
-        """Why it does not; empty where it does."""
+        """Why nothing can be done; empty where all is well."""
         self._library = library
         self._fetcher = fetcher
         self._stopping, self._woken = threading.Event(), threading.Event()
@@ -63,6 +63,7 @@ class Runner:
         """Jobs that seem to be ours but that nobody here is at."""
         self._left_something = False
         self._is_reconciled = False
+        self._patience = 0.0
         self._keeper = threading.Thread(target=self._keep, name="carrel-jobs", daemon=True)
 
     def start(self) -> None:
@@ -78,15 +79,11 @@ class Runner:
 
     def stop(self, seconds: float) -> None:
         """Leave every job where another can go on with it."""
+        self._patience = seconds
         self._stopping.set()
         self._woken.set()
-        deadline = time.monotonic() + seconds
-        while self._running and time.monotonic() < deadline:
-            time.sleep(0.02)
-        # Only reading a file takes long without asking whether it should go on.
-        self._library.rest()
         if self._keeper.is_alive():
-            self._keeper.join(max(deadline - time.monotonic(), 0.0) + _AGAIN)
+            self._keeper.join(seconds + _LAST)
 
     # The keeper's own thread
 
@@ -100,7 +97,6 @@ class Runner:
                     self._woken.clear()
             # Whatever it is, jobs are to go on when it is over.
             except Exception as error:
-                self.is_ready.clear()
                 self.complaint = error.message if isinstance(error, CarrelError) else type(error).__name__
                 log("jobs", logging.WARNING, "engine not running", reason=repr(error))
                 self._stopping.wait(_AGAIN)
@@ -125,8 +121,8 @@ class Runner:
             stack.callback(engine.stop)
             self._enqueued.clear()
             self.complaint = ""
-            self.is_ready.set()
             self._tend(engine, course)
+            self._wait_for_the_running()
 
     def _tend(self, engine: Engine, course: Course) -> None:
         beat, care = 0.0, 0.0
@@ -145,6 +141,20 @@ class Runner:
                 log("jobs", logging.WARNING, "a round of care failed", reason=error.message)
             self._woken.wait(_TICK)
             self._woken.clear()
+
+    def _wait_for_the_running(self) -> None:
+        """Until each has come to a place where it can be left; one that has not is as good as killed."""
+        self._wait(self._patience)
+        if self._running:
+            # Only reading a file takes long without asking whether it should go on.
+            self._library.rest()
+            self._wait(_LAST / 2)
+        self._left_something |= bool(self._running)
+
+    def _wait(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while self._running and time.monotonic() < deadline:
+            time.sleep(0.02)
 
     def _run(self, course: Course, job_id: str) -> str:
         self._running.add(job_id)

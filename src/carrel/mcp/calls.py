@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from carrel.health import IndexState
 from carrel.types import Filter
+from carrel.types.service import IN_THE_LOG, LOCAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -58,7 +59,8 @@ class Call:
 
     def notes(self, degraded: Iterable[Degradation] = ()) -> Iterator[str]:
         """What is to be known of anything that was searched for."""
-        yield from (f"without {part.arm}: {part.reason}" for part in degraded)
+        is_user = self.caller is LOCAL
+        yield from (f"without {part.arm}: {part.reason if is_user else IN_THE_LOG}" for part in degraded)
         if behind := _BEHIND.get(self.library.index_state()):
             yield behind
 

@@ -82,7 +82,8 @@ def search(
         strategy=strategy,
         passages=tuple(shown),
         matched=matched,
-        degraded=tuple(found.degraded),
+        # What fails in the first round may fail in the second as well.
+        degraded=tuple(dict.fromkeys(found.degraded)),
         timings=timings,
         counts=counts,
         where=request.where,

@@ -119,6 +119,8 @@ class Caller:
 
 
 LOCAL = Caller("local", Scope.ADMIN)
+IN_THE_LOG = "it failed; the server's log says why"
+"""All that others than the user hear of what failed inside: messages name files, servers, and what these said."""
 
 
 @dataclass(frozen=True, slots=True)
