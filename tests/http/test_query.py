@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,8 @@ import pytest
 from carrel import Library
 from carrel.catalogs.conversations import Turn
 from carrel.errors import StoreUnavailable
+from carrel.http import app
+from carrel.http.service import Service
 from carrel.http.sessions import Sessions
 from carrel.types import Candidate, Event
 from carrel.types.service import IN_THE_LOG, Scope
@@ -291,3 +295,23 @@ def test_only_the_user_hears_why_a_part_failed(library: Library, served: Serve) 
         answer = httpx2.get(f"{url}{path}", params={"query": QUESTION}, headers=headers, timeout=30).text
         assert IN_THE_LOG in answer
         assert "inner.example" not in answer
+
+
+def test_a_server_that_nobody_asks_forgets_what_is_old_too(
+    library: Library, served: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = library.ask(QUESTION).query_id
+    long_ago = (datetime.now(UTC) - timedelta(days=31)).isoformat(timespec="milliseconds")
+    with sqlite3.connect(library.layout.database) as connection:
+        connection.execute("UPDATE rag_queries SET timestamp = ?", [long_ago])
+    monkeypatch.setattr(app, "FORGETTING", 0.05)
+    served(library, history__retention_days=30)
+    wait_until(lambda: not library.stores.catalog.analytics.has_query(query))
+
+
+def test_what_waits_for_the_library_to_be_open_is_called_once(library: Library) -> None:
+    service, called = Service.of(library), list[bool]()
+    service.when_open = lambda: called.append(service.is_open)
+    service.open()
+    service.open()
+    assert called == [True]

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
+from fastapi.concurrency import run_in_threadpool
 from starlette.routing import Route
 
+from carrel.errors import CarrelError
 from carrel.http import health, metrics, openapi, problems
 from carrel.http.envelope import Envelope
 from carrel.http.guard import Guard
 from carrel.http.service import Service
 from carrel.mcp.serving import Endpoint
 from carrel.release import VERSION
+from carrel.telemetry import log
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -21,6 +26,10 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from carrel.library import Library
+
+
+FORGETTING = 3600.0
+"""Seconds between two looks at what is too old to be kept."""
 
 
 def create(library: Library, host: str = "") -> FastAPI:
@@ -53,8 +62,20 @@ def create(library: Library, host: str = "") -> FastAPI:
 async def _running(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
     with service.working():
+        forgetting = asyncio.create_task(_forget_old(service.library))
         async with app.state.agents.running():
             yield
+        forgetting.cancel()
+
+
+async def _forget_old(library: Library) -> None:
+    """What is not to be kept for ever goes also where nobody asks anything."""
+    while True:
+        await asyncio.sleep(FORGETTING)
+        try:
+            await run_in_threadpool(library.forget_old)
+        except CarrelError as error:
+            log("http", logging.WARNING, "old queries not forgotten", reason=error.message)
 
 
 def _routers() -> list[APIRouter]:

@@ -21,7 +21,7 @@ from carrel.telemetry import log
 from carrel.types.service import LOCAL, Caller
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from carrel.library import Library
 
@@ -42,6 +42,7 @@ class Service:
     began: float = field(default_factory=time.monotonic)
     is_open: bool = False
     """Whether its stores and models have been opened."""
+    when_open: Callable[[], None] = lambda: None
     _opening: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
@@ -59,6 +60,7 @@ class Service:
             if not self.is_open:
                 _warm(self.library)
                 self.is_open = True
+                self.when_open()
 
     @contextmanager
     def working(self) -> Iterator[None]:
