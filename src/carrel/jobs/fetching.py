@@ -94,7 +94,8 @@ def _answered(target: Target, deadline: float) -> Iterator[http.client.HTTPRespo
             # A body without a length ends where its connection does.
             raise TimeoutError
     except (OSError, http.client.HTTPException) as error:
-        why = "took too long" if connection.is_cut else f"cannot be fetched from: {error or type(error).__name__}"
+        is_late = connection.is_cut or isinstance(error, TimeoutError)
+        why = "took too long" if is_late else f"cannot be fetched from: {error or type(error).__name__}"
         raise Unavailable(f"{target.host!r} {why}", hint="It may answer later.") from error
     finally:
         alarm.cancel()
