@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_CACHE = 32_768
+CACHE = 32_768
 """Kilobytes of a file that are kept in memory, once read. The usual 2,000 do not hold a large library's indexes."""
 PATIENCE = 30.0
 """Seconds that a writer waits for another."""
@@ -22,8 +22,8 @@ _NAMED = 20
 """How many faults of a file are told."""
 
 
-def connect(path: Path, steps: Sequence[str]) -> sqlite3.Connection:
-    """Open a file, of which step n makes version n, and bring it to the last."""
+def connect(path: Path, steps: Sequence[str], *, cache: int = CACHE) -> sqlite3.Connection:
+    """Open a file, of which step n makes version n, and bring it to the last; keep as much of it as `cache` says."""
     writable = is_writable(path.parent)
     # A database in WAL mode can be read without writing beside it only when it is declared unchanging.
     query = "" if writable else "?mode=ro&immutable=1"
@@ -37,7 +37,7 @@ def connect(path: Path, steps: Sequence[str]) -> sqlite3.Connection:
                 connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute(f"PRAGMA cache_size = -{_CACHE}")
+        connection.execute(f"PRAGMA cache_size = -{cache}")
         _migrate(connection, path, steps)
     except BaseException:
         connection.close()

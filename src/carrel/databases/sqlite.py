@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from threading import BoundedSemaphore, Lock, RLock
 from typing import TYPE_CHECKING
 
-from carrel.databases import PATIENCE, connect, transaction
+from carrel.databases import CACHE, PATIENCE, connect, transaction
 from carrel.databases.sessions import AT_ONCE, clean
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from carrel.errors import CarrelError
 
 _READERS = 4
-"""That read at one time; each may keep a part of the file in memory."""
+"""That read at one time."""
+_SPARE_CACHE = 4_096
+"""Kilobytes of the file that each of them keeps but the first, which is the only one most of the time."""
 _SHORTLY = 0.2
 """Seconds."""
 
@@ -36,6 +38,7 @@ class File:
         self._turn = RLock()
         self._readers = BoundedSemaphore(_READERS)
         self._idle: list[sqlite3.Connection] = []
+        self._first: sqlite3.Connection | None = None
         self._guard = Lock()
         self._closed = False
         with self._reporting():
@@ -86,12 +89,14 @@ class File:
         if not self._path.exists():
             # Else it would be made anew, and empty.
             raise sqlite3.OperationalError("the file is gone")
-        return connect(self._path, self._steps)
+        connection = connect(self._path, self._steps, cache=_SPARE_CACHE if self._first else CACHE)
+        self._first = self._first or connection
+        return connection
 
     def _give_back(self, connection: sqlite3.Connection) -> None:
         with self._guard:
             if not self._closed:
-                self._idle.append(connection)
+                self._idle.insert(len(self._idle) if connection is self._first else 0, connection)
                 return
         connection.close()
 
