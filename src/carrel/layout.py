@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 _OURS = ".carrel"
 _BIPARTITE = ".bipartite"
-_IGNORED = (
-    "# Derived or private: not for git.\ncache/\ncarrel.db*\nwrite.lock\njobs.db*\nuploads/\nworkers/\naudit.*\n"
-)
+_IGNORED = "# Derived or private: not for git.\ncache/\ncarrel.db*\nwrite.lock\njobs.db*\nuploads/\nworkers/\naudit.*\n"
 
 
 @dataclass(frozen=True, slots=True)
