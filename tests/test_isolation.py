@@ -28,7 +28,7 @@ from carrel.errors import (
     UnknownComponent,
     WorkerUnavailable,
 )
-from carrel.isolation import messages, papers, worker
+from carrel.isolation import bounds, messages, papers
 from carrel.isolation.process import Budget
 from carrel.isolation.workers import Workers
 from carrel.parsers import Parser, Source
@@ -474,9 +474,9 @@ def test_a_plain_script_without_input_and_in_a_folder_with_traps_can_use_workers
 
 
 def test_where_the_system_keeps_no_limit_of_memory_the_worker_looks_itself() -> None:
-    watched = "from carrel.isolation import worker; worker._watch_memory(1)"
+    watched = "from carrel.isolation import bounds; bounds._watch_memory(1)"
     done = subprocess.run([sys.executable, "-c", watched], check=False, timeout=20)
-    assert done.returncode == worker.OUT_OF_MEMORY
+    assert done.returncode == bounds.OUT_OF_MEMORY
 
 
 def test_a_worker_loads_the_parser_that_is_asked_for_and_no_other(workers: Workers) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -21,6 +22,7 @@ from carrel.types import EVERYTHING, DoneEvent, Mode
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
+    from carrel.bundles import Bundle
     from carrel.catalogs.conversations import Session
     from carrel.types import Answer, Event, Filter, SearchResult
     from carrel.verifying import Verified
@@ -109,11 +111,22 @@ class Asking(Conceptual):
 
         A file that is there already is replaced only by `force`.
         """
-        from carrel.bundles import circumstances, files, making
+        from carrel.bundles import files
 
         files.check_target(Path(path), force=force)
-        made = circumstances.made(self.layout, self.settings, self.embedder, self.reranker, answer.generator)
-        files.write(Path(path), making.bundle(answer, made, self.stores.catalog))
+        files.write(Path(path), self._bundle(answer))
+
+    def bundle(self, answer: Answer, suffix: str, *, for_others: bool = False) -> bytes:
+        """What `save` would write into a file whose name ends so: `.json`, `.md` or `.html`.
+
+        `for_others` leaves out the settings.
+        """
+        from carrel.bundles import files
+
+        bundle = self._bundle(answer)
+        if for_others:
+            bundle = replace(bundle, made=replace(bundle.made, settings={}))
+        return files.content(Path(f"answer{suffix}"), bundle)
 
     def verify(self, *answers: str | Path) -> Verified:
         """Check every quote of saved answers against the papers; without any, whether the library's stores agree."""
@@ -129,6 +142,12 @@ class Asking(Conceptual):
         now = circumstances.made(self.layout, self.settings, self.embedder, self.reranker)
         shelf = saved.Shelf(self.stores.catalog, self.standing, now)
         return verifying.together([saved.verify(name, one, shelf) for name, one in opened])
+
+    def _bundle(self, answer: Answer) -> Bundle:
+        from carrel.bundles import circumstances, making
+
+        made = circumstances.made(self.layout, self.settings, self.embedder, self.reranker, answer.generator)
+        return making.bundle(answer, made, self.stores.catalog)
 
     def _remember(
         self, query_id: str, result: SearchResult, answer: Answer | None = None, *, session_id: str = "", user: str = ""

@@ -95,9 +95,8 @@ def bibliography(source: Reference, catalog: Catalog) -> Bibliography:
 def cited_by(source: Reference, catalog: Catalog) -> CitedBy:
     """The papers of the library that cite one of its own."""
     entries: dict[str, Cited] = {}
-    for row in catalog.citations():
-        if row.known_as == source.id != row.paper_id:
-            entries.setdefault(row.paper_id, row.cited)
+    for row in catalog.citing(source.id):
+        entries.setdefault(row.paper_id, row.cited)
     return CitedBy(source, tuple((row.reference, entries[row.reference.id]) for row in catalog.papers(list(entries))))
 
 

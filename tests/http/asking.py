@@ -21,6 +21,12 @@ def ask(url: str, query: str = QUESTION, **wishes: Any) -> httpx2.Response:
     return httpx2.post(f"{url}/api/query", json={"query": query, **wishes}, timeout=30)
 
 
+def got(client: httpx2.Client, path: str, **asked: Any) -> Any:
+    answer = client.get(path, params=asked)
+    assert answer.status_code == 200, answer.text[:300]
+    return answer.json()
+
+
 @contextmanager
 def streaming(url: str, query: str = QUESTION, **wishes: Any) -> Iterator[Iterator[httpx2.ServerSentEvent]]:
     """The events of an answer, read by a client that nobody here wrote."""

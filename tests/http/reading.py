@@ -9,6 +9,7 @@ from typing import Any
 
 from carrel import Library
 from carrel.testing import HashedWords
+from tests.atlas.graphs import Written
 from tests.saved_answers import put_records, record
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
@@ -46,6 +47,13 @@ Table 1: Ages of beds.
 Erosion takes a bed away. Erosion is part of the rock cycle, and the rock cycle has no end.
 """
 ROCKS = ("granite", "basalt", "gneiss", "marble", "slate", "chalk", "flint")
+
+
+def written_into(library: Library) -> Written:
+    """Who puts papers that make these statements of concepts into a library."""
+    made = Written(library.stores.graph)
+    made.catalog = library.stores.catalog  # type: ignore[assignment]
+    return made
 
 
 @contextmanager

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import httpx2
+
 from carrel import Library, http
 from carrel.http.server import Server, address, listen
 from carrel.http.service import Service
@@ -36,6 +38,14 @@ def running(library: Library, **settings: Any) -> Iterator[Running]:
     finally:
         server.stop()
         thread.join()
+
+
+@contextmanager
+def visited(library: Library, **settings: Any) -> Iterator[httpx2.Client]:
+    """Who asks a server of this library, as often as a test likes."""
+    server = running(library, requests_per_minute=0, **settings)
+    with server as served, httpx2.Client(base_url=served.url, timeout=60) as client:
+        yield client
 
 
 def wait_until(true: Callable[[], bool], seconds: float = 10.0) -> None:

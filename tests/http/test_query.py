@@ -263,14 +263,14 @@ def test_the_server_lives_while_its_library_is_being_opened(library: Library, se
     opening: Callable[..., Any] = library.semantic
 
     def slowly(*given: Any, **wishes: Any) -> Any:
-        time.sleep(0.5)
+        time.sleep(3)
         return opening(*given, **wishes)
 
     library.semantic = slowly  # type: ignore[method-assign]
     url, began = served(library), time.monotonic()
     assert httpx2.get(f"{url}/api/health/live").status_code == 200
     assert httpx2.get(f"{url}/api/query/status").json()["health"]["isOpen"] is False
-    assert time.monotonic() - began < 0.5
+    assert time.monotonic() - began < 3
     assert ask(url).status_code == 200
     assert httpx2.get(f"{url}/api/query/status").json()["health"]["isOpen"] is True
 

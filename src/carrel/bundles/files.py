@@ -60,19 +60,24 @@ def check_target(path: Path, *, force: bool = False) -> None:
 
 
 def write(path: Path, bundle: Bundle) -> None:
-    """Put it there in one step. What is shown is what will be read from it again."""
+    """Put it there in one step."""
+    write_atomically(path, content(path, bundle))
+
+
+def content(path: Path, bundle: Bundle) -> bytes:
+    """What a file of this name has. What is shown is what will be read from it again."""
     record = bundle.as_dict()
-    write_atomically(path, _rendered(path.suffix.lower(), _bundle(path, record), record).encode())
+    return _rendered(path.suffix.lower(), _bundle(path, record), record).encode()
 
 
 def read(path: Path) -> Opened:
     """The bundle in a file from anywhere: whatever is wrong with it is said in one sentence."""
     suffix = path.suffix.lower()
     # Whoever keeps it in git may get it back with other line ends.
-    content = _content(path).decode("utf-8", "replace").replace("\r\n", "\n")
-    record = _record(path, _data(path, content))
+    found = _read(path).decode("utf-8", "replace").replace("\r\n", "\n")
+    record = _record(path, _data(path, found))
     bundle = _bundle(path, record)
-    is_shown = suffix not in _SHOWN or content == _rendered(suffix, bundle, record)
+    is_shown = suffix not in _SHOWN or found == _rendered(suffix, bundle, record)
     comparable = is_shown or bundle.made.carrel == release.VERSION
     return Opened(bundle, record.get("sha256") == seal(record), is_shown if comparable else None)
 
@@ -87,7 +92,7 @@ def _rendered(suffix: str, bundle: Bundle, record: Mapping[str, Any]) -> str:
     return _SHOWN[suffix](bundle, data)
 
 
-def _content(path: Path) -> bytes:
+def _read(path: Path) -> bytes:
     try:
         if path.suffix.lower() not in _SUFFIXES:
             raise _refused(path, "a saved answer ends in .json, .md or .html")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from carrel.bundles import Bundle, Near, Quote, Source, hashed
 from carrel.errors import NotFound
-from carrel.types import Origin
+from carrel.references.records import public
 
 if TYPE_CHECKING:
     from carrel.bundles import Made
     from carrel.catalogs import Catalog
-    from carrel.types import Answer, Citation, Document, Part, Reference
+    from carrel.types import Answer, Citation, Document, Part
 
 
 def bundle(answer: Answer, made: Made, catalog: Catalog) -> Bundle:
@@ -32,7 +31,7 @@ def bundle(answer: Answer, made: Made, catalog: Catalog) -> Bundle:
         statements=answer.statements,
         citations=tuple(map(_quote, answer.citations)),
         documents=documents,
-        references=tuple(_public(rows[paper_id]) for paper_id in dict.fromkeys(one.paper_id for one in documents)),
+        references=tuple(public(rows[paper_id]) for paper_id in dict.fromkeys(one.paper_id for one in documents)),
         confidence=answer.confidence,
         has_insufficient_evidence=answer.has_insufficient_evidence,
         probability=answer.certainty.probability,
@@ -89,11 +88,4 @@ def _source(document: Document) -> Source:
         digest=document.digest,
         format=document.format,
         name=PurePath(document.source).name,
-    )
-
-
-def _public(reference: Reference) -> Reference:
-    """What a bibliography says of a paper; not what its reader does, nor where its files are."""
-    return replace(
-        reference, abstract="", note="", tags=(), pdf_path="", supplement_paths=(), source=Origin(), supersedes=""
     )

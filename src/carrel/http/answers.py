@@ -10,6 +10,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
+from carrel.http import bounds
 from carrel.http.passages import Degraded, Narrowing, Text, Whole, YesNo
 from carrel.http.shapes import Shape, fault
 from carrel.queries.parsing import readable
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 _MOST = 20
 _SNIPPET = 300
+_TITLE = 800
+"""Bytes, as are the next two."""
+_AUTHORS = 3000
+_NEAR_MISS = 15_000
 _SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|[。！？]")
 _FIRST_TOKEN_TARGET = 3000.0
 """Milliseconds."""
@@ -102,7 +107,8 @@ class Citation(Shape):
     address: str = Field(description="What `/api/chunks/{address}` shows.", examples=["smith2020/ch1/s2/p3"])
     paper_id: str
     title: str
-    authors: list[str]
+    authors: list[str] = Field(description="The first of very many; `authorCount` says how many there are.")
+    author_count: int
     year: int | None
     quote: str
     start: int = Field(description="Where the quote begins in what `/api/text/{paper}` gives.")
@@ -120,7 +126,9 @@ class Citation(Shape):
 
     @classmethod
     def of(cls, citation: types.Citation) -> Citation:
-        shown = citation.as_dict()
+        told = citation.as_dict()
+        authors = {"authors": bounds.texts(told["authors"], _AUTHORS), "author_count": len(told["authors"])}
+        shown = bounds.with_texts({**told, **authors}, title=_TITLE)
         return cls.model_validate(
             {
                 **shown,
@@ -211,7 +219,9 @@ class Response(Shape):
     def of(cls, answer: types.Answer, latency: float, first_token: float | None = None) -> Response:
         citations = [Citation.of(one) for one in answer.citations]
         metadata = Metadata.of(answer, latency, first_token)
-        return cls.model_validate({**answer.as_dict(), "citations": citations, "metadata": metadata})
+        told = answer.as_dict()
+        near = [bounds.with_texts(one, text=_NEAR_MISS, title=_TITLE) for one in told["near_misses"]]
+        return cls.model_validate({**told, "citations": citations, "near_misses": near, "metadata": metadata})
 
 
 def _snippet(text: str) -> str:

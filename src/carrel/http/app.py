@@ -79,6 +79,37 @@ async def _forget_old(library: Library) -> None:
 
 
 def _routers() -> list[APIRouter]:
-    from carrel.http.routes import account, concepts, health, ingest, metrics, openai, papers, query, search
+    from carrel.http.routes import (
+        account,
+        answers,
+        citations,
+        concepts,
+        health,
+        ingest,
+        metrics,
+        openai,
+        page,
+        pages,
+        papers,
+        query,
+        search,
+        status,
+    )
 
-    return [part.router for part in (query, search, papers, concepts, ingest, account, openai, health, metrics)]
+    parts = (
+        query,
+        answers,
+        search,
+        papers,
+        pages,
+        citations,
+        concepts,
+        ingest,
+        account,
+        openai,
+        health,
+        status,
+        metrics,
+        page,
+    )
+    return [part.router for part in parts]

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from carrel.http import graphs
 from carrel.http.shapes import Shape
 from carrel.types import Predicate, Role
 
 if TYPE_CHECKING:
     from carrel import atlas
     from carrel.atlas.neighbourhoods import Neighbourhood
+    from carrel.atlas.paths import StudyPath
     from carrel.atlas.views import ConceptView
 
 
@@ -36,7 +38,9 @@ class Concepts(Shape):
 
     @classmethod
     def of(cls, found: atlas.Concepts) -> Concepts:
-        return cls.model_validate({**found.as_dict(), "next_cursor": found.next_cursor})
+        concepts = [graphs.summary(one) for one in found.as_dict()["concepts"]]
+        shown = {"query": found.query, "concepts": concepts, "total": found.total, "next_cursor": found.next_cursor}
+        return cls.model_validate(shown)
 
 
 class Where(Shape):
@@ -63,7 +67,7 @@ class Stated(Shape):
     predicate: Predicate
     confidence: float
     statements: int
-    evidence: list[Evidence]
+    evidence: list[Evidence] = Field(description="Of `statements`, a few; none where there is no room for them.")
 
 
 class Edge(Stated):
@@ -127,8 +131,37 @@ class Graph(Shape):
     hops: int
     nodes: list[Node]
     edges: list[Edge]
+    edges_left_out: int = Field(description="Further relations among the nodes, for which there is no room.")
     total: int = Field(description="Concepts that were reached, of which the nodes are the nearest.")
 
     @classmethod
     def of(cls, shown: Neighbourhood, concept: ConceptView | None) -> Graph:
-        return cls.model_validate({**shown.as_dict(), "concept": concept.as_dict() if concept else None})
+        told = graphs.neighbourhood(shown.as_dict())
+        return cls.model_validate({**told, "concept": graphs.detail(concept.as_dict()) if concept else None})
+
+
+class StudyReason(Shape):
+    """Why one concept comes before another."""
+
+    before: str
+    after: str
+    said: str = Field(examples=["Sediment is part of bed"])
+    predicate: Predicate | None = Field(description="Null where nobody states it and the papers show it.")
+    worth: float = Field(description="How far it is believed, from 0 to 1.")
+    evidence: list[Evidence]
+
+
+class StudyStep(ConceptSummary):
+    step: int = Field(description="From 1; the last is the concept itself.")
+    read: Where | None = Field(description="Where the papers say what it is.")
+    because: list[StudyReason] = Field(description="Why it comes before a later step, the surest first.")
+
+
+class Study(Shape):
+    concept: str
+    steps: list[StudyStep]
+    set_aside: list[StudyReason] = Field(description="What would have closed a circle.")
+
+    @classmethod
+    def of(cls, found: StudyPath) -> Study:
+        return cls.model_validate(graphs.study(found.as_dict()))

@@ -8,10 +8,12 @@ from urllib.parse import quote
 
 from pydantic import Field
 
+from carrel.http import records
 from carrel.http.answers import Box, Flag
 from carrel.http.passages import Degraded, Neighbour, Understood
 from carrel.http.shapes import Shape
 from carrel.reading import Chapter, ChunkView, FigureView, PaperView, Section
+from carrel.retractions import headline
 from carrel.types import ChunkKind, ExhibitKind, Mode, Part, Strategy
 
 if TYPE_CHECKING:
@@ -24,14 +26,19 @@ if TYPE_CHECKING:
     from carrel.types import Standing
 
 
+_MOST_DOCUMENTS = 100
+
+
 class PaperSummary(Shape):
     id: str = Field(examples=["smith2020"])
     title: str
-    authors: list[str]
+    authors: list[str] = Field(description="The first of very many; `authorCount` says how many there are.")
+    author_count: int
     year: int | None
     venue: str
     doi: str
-    tags: list[str]
+    tags: list[str] = Field(description="The first of very many.")
+    tag_count: int
     parts: list[Part] = Field(description="Which texts of it there are.")
     chunk_count: int
     figure_count: int
@@ -47,7 +54,10 @@ class Papers(Shape):
 
     @classmethod
     def of(cls, listing: Listing, notices: Mapping[str, str]) -> Papers:
-        papers = [{**paper.as_dict(), "notice": notices.get(paper.row.reference.id)} for paper in listing.papers]
+        papers = [
+            {**records.listed(paper.as_dict()), "notice": notices.get(paper.row.reference.id)}
+            for paper in listing.papers
+        ]
         return cls.model_validate({"papers": papers, "total": listing.total, "next_cursor": listing.next_cursor})
 
 
@@ -76,8 +86,9 @@ class Bibliography(Shape):
 
 
 class PaperDetail(PaperSummary):
-    abstract: str
+    abstract: str = Field(description="The beginning of a very long one; `/api/text/{paper}/abstract` has it whole.")
     chapters: list[ChapterOutline]
+    sections_left_out: int = Field(description="The last of a very long paper, which `chapters` do not have.")
     bibliography: Bibliography
     concepts: list[str] | None = Field(description="What it speaks of most; null where the graph cannot be asked.")
     remarks: list[str] = Field(description="What its reader should know, as of hidden text that was left out.")
@@ -86,8 +97,9 @@ class PaperDetail(PaperSummary):
 
     @classmethod
     def of(cls, view: PaperView, standing: Standing, document_ids: Sequence[str]) -> PaperDetail:
-        flags = [asdict(flag) for flag in standing.flags]
-        return cls.model_validate({**view.as_dict(), "flags": flags, "document_ids": list(document_ids)})
+        told = {"flags": [asdict(flag) for flag in standing.flags], "notice": headline(standing.flags) or None}
+        shown = records.alone({**view.as_dict(), **told})
+        return cls.model_validate({**shown, "document_ids": document_ids[:_MOST_DOCUMENTS]})
 
 
 class Position(Shape):
@@ -119,7 +131,7 @@ class ChunkDetail(Shape):
     paper_id: str
     part: Part
     chunk_kind: ChunkKind
-    text: str
+    text: str = Field(description="The beginning of a very long one.")
     start: int = Field(description="It is `text[start:end]` of what `/api/text/{address}` gives.")
     end: int
     position: Position
@@ -221,7 +233,8 @@ class Figures(Shape):
 
     @classmethod
     def of(cls, found: FiguresFound) -> Figures:
-        results = [_with_address_of_image(finding.as_dict()) for finding in found.figures]
+        many = len(found.figures)
+        results = [_with_address_of_image(records.figure(one.as_dict(), among=many)) for one in found.figures]
         shown = {**found.as_dict(), "results": results, "next_cursor": found.result.next_cursor}
         return cls.model_validate(shown)
 
@@ -233,13 +246,13 @@ def place(view: View) -> Place | None:
     """What an address names inside a paper; None for a whole one."""
     match view:
         case ChunkView():
-            return ChunkDetail.model_validate(view.as_dict())
+            return ChunkDetail.model_validate(records.chunk(view.as_dict()))
         case Section():
-            return SectionDetail.model_validate(view.as_dict())
+            return SectionDetail.model_validate(records.section(view.as_dict()))
         case Chapter():
-            return ChapterDetail.model_validate(view.as_dict())
+            return ChapterDetail.model_validate(records.chapter(view.as_dict()))
         case FigureView():
-            return FigureDetail.model_validate(_with_address_of_image(view.as_dict()))
+            return FigureDetail.model_validate(_with_address_of_image(records.figure(view.as_dict())))
         case PaperView():
             return None
 
@@ -266,7 +279,8 @@ class Near(Shape):
 
     id: str
     title: str
-    authors: list[Author]
+    authors: list[Author] = Field(description="The first of very many; `authorCount` says how many there are.")
+    author_count: int
     year: int | None
     similarity: float = Field(ge=0, description="Of meaning, from 0 to 1.")
 
@@ -309,7 +323,7 @@ class Similar(Shape):
 
 def _dated(paper: Mapping[str, Any]) -> dict[str, Any]:
     """Elsewhere a year that is not known is none."""
-    return {**paper, "year": paper["year"] or None}
+    return {**records.near(dict(paper)), "year": paper["year"] or None}
 
 
 class Tag(Shape):
@@ -321,6 +335,16 @@ class Tags(Shape):
     tags: list[Tag]
     total: int
     next_cursor: str | None
+
+
+class Venue(Shape):
+    venue: str
+    papers: int = Field(description="How many appeared there.")
+
+
+class Venues(Shape):
+    venues: list[Venue]
+    total: int
 
 
 class Removed(Shape):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field, Strict, field_validator
 
+from carrel.http import bounds
 from carrel.http.shapes import Shape, Wish
 from carrel.search import LONGEST_QUERY
 from carrel.selecting import Criteria
@@ -164,7 +166,7 @@ class Passage(Shape):
     title: str
     year: int | None
     score: float
-    text: str
+    text: str = Field(description="The beginning of a very long one; `/api/chunks/{address}` has more.")
     page: int | None
     section_path: list[str]
     arms: dict[str, Arm] = Field(description="Rank and score by each arm that found it.")
@@ -221,24 +223,38 @@ class Found(Shape):
         cls, result: SearchResult, notices: Mapping[str, str], around: Mapping[str, Around], *, explain: bool
     ) -> Found:
         shown = result.as_dict()
-        results = [_result(one, notices, around, explain=explain) for one in shown["results"]]
-        return cls.model_validate({**shown, "results": results})
+        longest = max(_LEAST_TEXT, _TEXTS // (sum(1 for _ in chunks_of(result)) or 1))
+        telling = _Telling(notices, around, explain, longest)
+        return cls.model_validate({**shown, "results": [telling.result(one) for one in shown["results"]]})
 
 
 _EXPLAINING = frozenset({"fusion_score", "fusion_shares", "signals"})
+_TEXTS = 600_000
+"""Bytes of the texts of all passages; of each at least so many, which is more than most have."""
+_LEAST_TEXT = 6000
+_TITLE = 800
 
 
-def _result(
-    shown: Mapping[str, Any], notices: Mapping[str, str], around: Mapping[str, Around], *, explain: bool
-) -> dict[str, Any]:
-    made = _passage(shown, around, explain=explain)
-    others = [_passage(one, around, explain=explain) for one in shown.get("passages", ())]
-    return {**made, "passages": others if "passages" in shown else None, "notice": notices.get(shown["paper_id"])}
+@dataclass(frozen=True)
+class _Telling:
+    notices: Mapping[str, str]
+    around: Mapping[str, Around]
+    explain: bool
+    longest: int
 
+    def result(self, shown: Mapping[str, Any]) -> dict[str, Any]:
+        others = [self._passage(one) for one in shown["passages"]] if "passages" in shown else None
+        return {**self._passage(shown), "passages": others, "notice": self.notices.get(shown["paper_id"])}
 
-def _passage(shown: Mapping[str, Any], around: Mapping[str, Around], *, explain: bool) -> dict[str, Any]:
-    beside = around[shown["address"]].as_dict() if shown["address"] in around else {}
-    return {name: value for name, value in shown.items() if explain or name not in _EXPLAINING} | beside
+    def _passage(self, shown: Mapping[str, Any]) -> dict[str, Any]:
+        address = shown["address"]
+        beside = self.around[address].as_dict() if address in self.around else {}
+        told = {name: value for name, value in shown.items() if self.explain or name not in _EXPLAINING}
+        lists = {
+            "section_path": bounds.texts(shown["section_path"], _TITLE),
+            "duplicates": bounds.first(shown["duplicates"], _TITLE),
+        }
+        return bounds.with_texts({**told, **lists, **beside}, text=self.longest, title=_TITLE)
 
 
 def chunks_of(result: SearchResult) -> Iterable[Chunk]:

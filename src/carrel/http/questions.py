@@ -80,6 +80,7 @@ async def _noted(
         if isinstance(event, DoneEvent):
             answer = event.answer
             answers.append(answer)
+            service.given.add(question.user, answer)
             service.tally.add(answer, question.milliseconds)
             if question.session_id:
                 turn = Turn(question.text, answer.asked or question.text, answer.answer)

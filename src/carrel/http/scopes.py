@@ -9,13 +9,19 @@ from carrel.types.service import Scope
 _READING = "GET|HEAD"
 _NEEDED: tuple[tuple[str, str, Scope | None], ...] = (
     (_READING, r"/api/health/live", None),
+    # The page has nothing of the library in it until it asks for it.
+    (_READING, r"/(ask|search|library|graph|health|favicon\.ico)?", None),
+    (_READING, r"/(paper|proof|static)/.+", None),
     (_READING, r"/api/health(/ready)?", Scope.READ),
     (_READING, r"/metrics", Scope.READ),
     (_READING, r"/openapi\.json", Scope.READ),
     ("POST", r"/api/query(/stream)?", Scope.READ),
     (_READING, r"/api/query/(stream|status)", Scope.READ),
     (_READING, r"/api/(search|semantic|similar|papers|figures|tags|concepts|graph)", Scope.READ),
-    (_READING, r"/api/(similar|papers|chunks|figures|text|concepts|graph)/.+", Scope.READ),
+    (_READING, r"/api/(venues|export|path|status)", Scope.READ),
+    (_READING, r"/api/citations/.+", Scope.READ),
+    (_READING, r"/api/answers/[^/]+/bundle", Scope.READ),
+    (_READING, r"/api/(similar|papers|chunks|figures|text|concepts|graph|pages|proof)/.+", Scope.READ),
     ("POST", r"/api/feedback", Scope.READ),
     (_READING, r"/api/feedback/[^/]+", Scope.READ),
     ("POST", r"/v1/chat/completions", Scope.READ),

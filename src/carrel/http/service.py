@@ -13,10 +13,12 @@ from fastapi import Depends, Request
 
 from carrel.errors import CarrelError
 from carrel.http.gate import Gate
+from carrel.http.given import Given
 from carrel.http.replays import Replays
 from carrel.http.sessions import Sessions
 from carrel.http.tally import Tally
 from carrel.jobs import Ingestion
+from carrel.reading.papers import Sort, Wanted
 from carrel.telemetry import log
 from carrel.types.service import LOCAL, Caller
 
@@ -38,6 +40,7 @@ class Service:
     ingestion: Ingestion
     sessions: Sessions = field(default_factory=Sessions)
     replays: Replays = field(default_factory=Replays)
+    given: Given = field(default_factory=Given)
     tally: Tally = field(default_factory=Tally)
     began: float = field(default_factory=time.monotonic)
     is_open: bool = False
@@ -77,6 +80,8 @@ class Service:
     def _try_to_open(self) -> None:
         try:
             self.open()
+            # What the first list of a large library would otherwise be made of.
+            self.library.papers(Wanted(sort=Sort.TITLE, query="a", limit=1))
         except CarrelError as error:
             log("http", logging.WARNING, "not open", reason=error.message)
 

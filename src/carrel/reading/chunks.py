@@ -98,7 +98,7 @@ def view(chunk: Chunk, chunks: Sequence[Chunk], catalog: Catalog) -> ChunkView:
     before = beside[place - 1] if place else None
     after = beside[place + 1] if place + 1 < len(beside) else None
     mentioned = figures.of(chunk.exhibits, chunks, catalog) if chunk.exhibits else {}
-    boxes = pages.boxes(catalog.places(chunk.paper_id, chunk.part), chunk.start, chunk.end)
+    boxes = pages.boxes(catalog.places(chunk.paper_id, chunk.part), chunk.start, chunk.end, chunk.text, chunk.start)
     return ChunkView(chunk, Around(before, after), position, tuple(mentioned.values()), boxes)
 
 

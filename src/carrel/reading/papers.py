@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from carrel import cursors
 from carrel.errors import InvalidInput, StoreUnavailable
-from carrel.identifiers import normalise_title
 from carrel.reading.chapters import Chapter, chapters_of
 from carrel.reading.naming import resolve_all
+from carrel.reading.shelf import Card, plain, words
 from carrel.references import jsonl
-from carrel.types import EVERYTHING, Chunk, ChunkKind, Filter, Part
+from carrel.types import EVERYTHING, Filter, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Iterable, Sequence
 
     from carrel.catalogs import Catalog, PaperRow
     from carrel.graphs import GraphStore
-    from carrel.types import Reference
+    from carrel.reading.shelf import Shelf
+    from carrel.types import Chunk, Reference
 
 _CONCEPTS = 12
 
@@ -32,6 +33,11 @@ class Sort(StrEnum):
     TITLE = "title"
     ADDED = "added"
     """The newest first."""
+
+
+class Order(StrEnum):
+    ASC = "asc"
+    DESC = "desc"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,12 @@ class Wanted:
     """0 means all."""
     cursor: str = ""
     """Of the page before."""
+    offset: int = 0
+    """How many come before; instead of a cursor, for who shows any part of a long list."""
+    query: str = ""
+    """Words, or their parts, each of which is in the id, the title or the authors' names."""
+    order: Order | None = None
+    """None: as the sort has it."""
 
 
 EVERY = Wanted()
@@ -137,22 +149,28 @@ def view(row: PaperRow, chunks: Sequence[Chunk], catalog: Catalog, graph: GraphS
     return PaperView(PaperSummary(row), chapters_of(chunks), len(cited), known, concepts, remarks)
 
 
-def listing(wanted: Wanted, catalog: Catalog) -> Listing:
+def listing(wanted: Wanted, shelf: Shelf, catalog: Catalog) -> Listing:
     """The papers that are wanted, in that order."""
-    if wanted.limit < 0:
-        raise InvalidInput(f"limit must not be negative, got {wanted.limit}", hint="0 means all.")
-    asked = (wanted.names, wanted.where, wanted.authors, wanted.sort)
+    _check(wanted)
+    asked = (wanted.names, wanted.where, wanted.authors, wanted.sort, wanted.query, wanted.order)
     place = cursors.opened(wanted.cursor, papers=asked)
-    rows = _chosen(wanted.names, catalog)
-    matching = _sorted([row for row in rows if _matches(row.reference, wanted)], wanted.sort)
-    page = place.page(matching, lambda row: row.reference.id, limit=wanted.limit)
-    return Listing(tuple(map(PaperSummary, page.items)), len(matching), page.next_cursor)
+    cards = _sorted(_matching(_chosen(wanted.names, shelf, catalog), wanted), wanted)
+    page = place.page(cards, lambda card: card.id, limit=wanted.limit, offset=wanted.offset)
+    rows = {row.reference.id: row for row in catalog.papers([card.id for card in page.items])}
+    shown = (PaperSummary(rows[card.id]) for card in page.items if card.id in rows)
+    return Listing(tuple(shown), len(cards), page.next_cursor)
 
 
-def tags(names: Sequence[str], catalog: Catalog) -> dict[str, int]:
+def tags(names: Sequence[str], shelf: Shelf, catalog: Catalog) -> dict[str, int]:
     """How many of these papers, or of all, have each tag, the most used first."""
-    counted = Counter(tag for row in _chosen(names, catalog) for tag in row.reference.tags)
-    return dict(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))
+    return _counted(tag for card in _chosen(names, shelf, catalog) for tag in card.reference.tags)
+
+
+def venues(query: str, shelf: Shelf) -> dict[str, int]:
+    """How many papers appeared at each venue whose name has this in it, the most used first."""
+    named = Filter(venue=query)
+    told = (card.reference.venue for card in shelf.cards())
+    return _counted(venue for venue in told if venue and named.allows_venue(venue))
 
 
 def _concepts(chunks: Sequence[Chunk], graph: GraphStore) -> tuple[str, ...] | None:
@@ -168,39 +186,50 @@ def _concepts(chunks: Sequence[Chunk], graph: GraphStore) -> tuple[str, ...] | N
     return tuple(rows[key].concept.name for key in most if key in rows)
 
 
-def _chosen(names: Sequence[str], catalog: Catalog) -> Collection[PaperRow]:
+def _check(wanted: Wanted) -> None:
+    if wanted.limit < 0:
+        raise InvalidInput(f"limit must not be negative, got {wanted.limit}", hint="0 means all.")
+    if wanted.offset < 0:
+        raise InvalidInput(f"offset must not be negative, got {wanted.offset}", hint="0 is the beginning.")
+    if wanted.offset and wanted.cursor:
+        raise InvalidInput("offset and cursor each say where to begin", hint="Leave one of them out.")
+
+
+def _chosen(names: Sequence[str], shelf: Shelf, catalog: Catalog) -> list[Card]:
     """Each paper once, in order of id."""
     if not names:
-        return catalog.papers()
+        return shelf.cards()
     rows = {row.reference.id: row for row in resolve_all(names, catalog)}
-    return [rows[paper_id] for paper_id in sorted(rows)]
+    return [Card.of(rows[paper_id]) for paper_id in sorted(rows)]
 
 
-def _sorted(rows: list[PaperRow], sort: Sort) -> list[PaperRow]:
-    # Stable, so that equal ones stay in order of id.
-    match sort:
+def _sorted(cards: list[Card], wanted: Wanted) -> list[Card]:
+    """Equal ones stay in order of id, papers without a year at the end."""
+    newest_first = wanted.sort in {Sort.YEAR, Sort.ADDED}
+    down = newest_first if wanted.order is None else wanted.order == Order.DESC
+    match wanted.sort:
         case Sort.YEAR:
-            return sorted(rows, key=lambda row: -row.reference.published.year)
+            return sorted(cards, key=lambda card: (not card.year, -card.year if down else card.year))
         case Sort.TITLE:
-            return sorted(rows, key=lambda row: _words(row.reference.title))
+            return sorted(cards, key=lambda card: card.title, reverse=down)
         case Sort.ADDED:
-            return sorted(rows, key=lambda row: -row.added)
+            return sorted(cards, key=lambda card: card.added, reverse=down)
         case Sort.ID:
-            return rows
+            return cards[::-1] if down else cards
 
 
-def _matches(reference: Reference, wanted: Wanted) -> bool:
-    # A filter means the same of a paper as of its chunks.
-    bare = Chunk(reference.id, reference.id, Part.ABSTRACT, ChunkKind.ABSTRACT, "", 0, 0).with_facts(reference)
-    names = [
-        _words(name)
-        for author in reference.authors
-        for name in (f"{author.first} {author.last}", f"{author.last} {author.first}")
-    ]
-    asked = [_words(author) for author in wanted.authors]
-    return wanted.where.matches(bare) and (not asked or any(one in name for one in asked for name in names))
+def _matching(cards: list[Card], wanted: Wanted) -> list[Card]:
+    if wanted.where != EVERYTHING:
+        cards = [card for card in cards if wanted.where.matches(card.chunk)]
+    if wanted.authors:
+        asked = [plain(author) for author in wanted.authors]
+        cards = [card for card in cards if any(one in name for one in asked for name in card.authors)]
+    if wanted.query.strip():
+        # What has no letter in it is in nobody's name.
+        sought = words(wanted.query) or [wanted.query]
+        cards = [card for card in cards if all(word in card.words for word in sought)]
+    return cards
 
 
-def _words(text: str) -> str:
-    """Without case, accents and punctuation."""
-    return " ".join(filter(None, map(normalise_title, text.split())))
+def _counted(names: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(names).items(), key=lambda pair: (-pair[1], pair[0])))

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from carrel.errors import NotFound
 from carrel.http import concepts as shapes
 from carrel.http.declaring import errors
-from carrel.http.passages import Cursor, Limit, Text
+from carrel.http.passages import Cursor, Limit, Named, Text
 from carrel.http.service import Serving
 
 router = APIRouter(tags=["concepts"])
@@ -40,3 +40,16 @@ def graph(
     library = service.library
     shown = library.graph(name, hops=hops, limit=limit)
     return shapes.Graph.of(shown, library.concept(name) if name else None)
+
+
+@router.get(
+    "/api/path",
+    summary="What to study before a concept, in order",
+    responses=errors(NotFound),
+)
+def path(
+    service: Serving,
+    name: Annotated[Named, Query(description="The concept's, or an alias.", examples=["Dense retrieval"])],
+    limit: Annotated[int, Query(ge=1, le=100, description="Concepts before it, at most.")] = 12,
+) -> shapes.Study:
+    return shapes.Study.of(service.library.path(name, limit=limit))

@@ -12,10 +12,10 @@ from carrel import cursors
 from carrel.errors import NotFound, PaperNotFound, TooLarge
 from carrel.http import papers as shapes
 from carrel.http.declaring import CHANGING, errors
-from carrel.http.passages import Cursor, Limit, Named, Narrowing, Texts
+from carrel.http.passages import LONGEST_NAME, Cursor, Limit, Named, Narrowing, Number, Text, Texts
 from carrel.http.service import Serving
 from carrel.reading import FigureView, PaperView
-from carrel.reading.papers import Sort, Wanted
+from carrel.reading.papers import Order, Sort, Wanted
 
 router = APIRouter(tags=["papers"])
 
@@ -40,16 +40,28 @@ _HARMLESS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-i
 
 class Listing(Narrowing):
     author: Texts = Field(default=[], description="Only papers by whom any of these names, in part.")
+    query: Text = Field(default="", description="Only papers with all these words, or parts, in id, title or authors.")
     sort: Sort = Field(default=Sort.ID, description="By year and by when they were added, the newest first.")
+    order: Order | None = Field(default=None, description="Upwards or downwards; if left out, as the sort has it.")
     limit: Limit = 50
     cursor: Cursor = ""
+    offset: Number = Field(default=0, description="How many to pass over; not together with `cursor`.")
 
 
 @router.get("/api/papers", summary="List the papers", responses=errors(PaperNotFound))
 def papers(asked: Annotated[Listing, Query()], service: Serving) -> shapes.Papers:
     library = service.library
-    where, authors = asked.where(library), tuple(asked.author)
-    listing = library.papers(Wanted((), where, authors, asked.sort, asked.limit, asked.cursor))
+    wanted = Wanted(
+        where=asked.where(library),
+        authors=tuple(asked.author),
+        sort=asked.sort,
+        limit=asked.limit,
+        cursor=asked.cursor,
+        offset=asked.offset,
+        query=asked.query,
+        order=asked.order,
+    )
+    listing = library.papers(wanted)
     notices = library.headlines([paper.row.reference.id for paper in listing.papers])
     return shapes.Papers.of(listing, notices)
 
@@ -142,5 +154,17 @@ def tags(
     place = cursors.opened(cursor, tags=sorted(paper))
     counted = list(service.library.tags(*paper).items())
     page = place.page(counted, lambda pair: pair[0], limit=limit)
-    shown = [shapes.Tag(tag=tag, papers=count) for tag, count in page.items]
+    shown = [shapes.Tag(tag=tag[:LONGEST_NAME], papers=count) for tag, count in page.items]
     return shapes.Tags(tags=shown, total=len(counted), next_cursor=page.next_cursor)
+
+
+@router.get("/api/venues", summary="List the venues, the most used first", responses=errors())
+def venues(
+    service: Serving,
+    query: Annotated[Text, Query(description="Only those whose name has this in it.")] = "",
+    limit: Annotated[Limit, Query()] = 100,
+) -> shapes.Venues:
+    counted = service.library.venues(query)
+    # As much of a long one as can be asked for.
+    shown = [shapes.Venue(venue=venue[:LONGEST_NAME], papers=count) for venue, count in list(counted.items())[:limit]]
+    return shapes.Venues(venues=shown, total=len(counted))
