@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import logging
+import lzma
 import os
 import shutil
 import signal
@@ -20,7 +23,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 PASSWORD = "not-a-secret"  # noqa: S105
+MILVUS_TOKEN = "root:Milvus"  # noqa: S105
+"""What a new server lets in, if it asks at all."""
 _PATIENCE = 90.0
+_DEATH_SIGNAL = 1
+"""What prctl calls it that a process gets when its parent ends."""
 _FULL_TEXT = (
     "CREATE PROPERTY Concept.name IF NOT EXISTS STRING",
     "CREATE PROPERTY Concept.aliases IF NOT EXISTS LIST OF STRING",
@@ -126,6 +133,35 @@ def postgresql_to_stop() -> Iterator[Postgresql]:
 
 @contextmanager
 def bolt() -> Iterator[Server]:
+    with bolt_to_stop() as stopped:
+        yield stopped.server
+
+
+class Bolt:
+    """A server that can be killed and started again, at the same address and with what it held."""
+
+    def __init__(self, command: Sequence[str], folder: Path, port: int, http: int) -> None:
+        self._command = command
+        self._folder = folder
+        self._port = port
+        self._http = http
+        self._runs = ExitStack()
+        self.server = self.start()
+        self.address = self.server.address
+
+    def start(self) -> Server:
+        process = self._runs.enter_context(_running(self._command, self._folder, self._port, signal.SIGKILL))
+        self.server = Server(f"bolt://root@127.0.0.1:{self._port}", process, f"http://127.0.0.1:{self._http}")
+        # It listens before it has made its database.
+        _wait(self.server.answers, process, self._folder / "output.txt")
+        return self.server
+
+    def stop(self) -> None:
+        self._runs.close()
+
+
+@contextmanager
+def bolt_to_stop() -> Iterator[Bolt]:
     """The Bolt server of ArcadeDB, which the official driver of Neo4j talks to."""
     package = _installed("arcadedb_embedded")
     port, http = _free_port(), _free_port()
@@ -153,11 +189,127 @@ def bolt() -> Iterator[Server]:
             str(package / "jars" / "*"),
             "com.arcadedb.server.ArcadeDBServer",
         ]
-        with _running(command, folder, port, signal.SIGKILL) as process:
-            server = Server(f"bolt://root@127.0.0.1:{port}", process, f"http://127.0.0.1:{http}")
-            # It listens before it has made its database.
-            _wait(server.answers, process, folder / "output.txt")
+        server = Bolt(command, folder, port, http)
+        try:
             yield server
+        finally:
+            server.stop()
+
+
+@contextmanager
+def milvus() -> Iterator[Server]:
+    with milvus_to_stop() as stopped:
+        yield Server(stopped.address, stopped.process)
+
+
+class Milvus:
+    """A standalone server that can be killed and started again, at the same address and with what it held."""
+
+    def __init__(self, command: Sequence[str], settings: Sequence[str], folder: Path) -> None:
+        self._command = command
+        self._settings = settings
+        self._folder = folder
+        self._port = _free_port()
+        self.address = f"milvus://127.0.0.1:{self._port}"
+        self.process = self.start()
+
+    def start(self) -> subprocess.Popen[bytes]:
+        said = self._folder / "output.txt"
+        # It belongs to the namespace in which it was made, also inside the other: so it can be reached from here.
+        with socket.create_server(("127.0.0.1", self._port)) as listening, said.open("wb") as log:
+            self.process = subprocess.Popen(
+                [*self._command, str(listening.fileno()), *self._settings],
+                cwd=self._folder,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                pass_fds=[listening.fileno()],
+            )
+        try:
+            _wait(lambda: _answers(self._port), self.process, said)
+        except CannotStart:
+            self.stop()
+            raise
+        return self.process
+
+    def stop(self) -> None:
+        """By force, as if its machine had failed."""
+        if self.process.stdin:
+            self.process.stdin.close()
+        self.process.wait(timeout=_PATIENCE)
+
+
+@contextmanager
+def milvus_to_stop(**settings: object) -> Iterator[Milvus]:
+    """The real server, with those of its own settings; dots in their names as two underscores."""
+    if sys.platform != "linux" or shutil.which("unshare") is None:
+        raise CannotStart("Milvus listens on every interface, and there is no unshare to keep it from them")
+    programs = _milvus_programs()
+    alone = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--net"]
+    # -P: beside that file lie packages with names of the standard library.
+    inside = [sys.executable, "-P", str(Path(__file__).with_name("milvus_inside.py"))]
+    chosen = [f"{name.replace('__', '.')}={value}" for name, value in settings.items()]
+    with _folder() as folder:
+        server = Milvus([*alone, *inside], [str(folder), str(programs), *chosen], folder)
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+def _milvus_programs() -> Path:
+    """Unpacked once: that takes longer than a start."""
+    packed = _installed("milvus") / "data" / "bin"
+    unpacked = Path(__file__).parents[1] / ".pytest_cache" / "milvus"
+    if not unpacked.exists():
+        unpacked.parent.mkdir(exist_ok=True)
+        making = Path(tempfile.mkdtemp(prefix="milvus-", dir=unpacked.parent))
+        for file in packed.glob("*.lzma"):
+            program = making / file.stem
+            program.write_bytes(lzma.decompress(file.read_bytes()))
+            program.chmod(0o755)
+        try:
+            making.rename(unpacked)
+        except OSError:
+            # Another process was quicker.
+            shutil.rmtree(making)
+    return unpacked
+
+
+@contextmanager
+def milvus_lite() -> Iterator[Server]:
+    """Milvus for one process: what of it is younger than the standalone server that can be had, such as BM25."""
+    package = _installed("milvus_lite")
+    port = _free_port()
+    with _folder() as folder:
+        options = ["--data-dir", str(folder / "data"), "--host", "127.0.0.1", "--port", str(port)]
+        command = [sys.executable, "-m", package.name, "server", *options]
+        with _running(command, folder, port, signal.SIGKILL, _die_with_parent) as process:
+            _wait(lambda: _answers(port), process, folder / "output.txt")
+            yield Server(f"milvus://127.0.0.1:{port}", process)
+
+
+def _die_with_parent() -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def _answers(port: int) -> bool:
+    """Whether a Milvus server does what it is asked: it listens, and says that it is well, before it can."""
+    from pymilvus import MilvusClient, MilvusException
+
+    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
+    try:
+        client = MilvusClient(f"http://127.0.0.1:{port}", token=MILVUS_TOKEN, timeout=2, dedicated=True)
+    except MilvusException:
+        return False
+    try:
+        client.list_collections(timeout=2)
+    except MilvusException:
+        return False
+    finally:
+        client.close()
+    return True
 
 
 def _installed(package: str) -> Path:
@@ -198,10 +350,17 @@ def _free_port() -> int:
 
 @contextmanager
 def _running(
-    command: Sequence[str], folder: Path, port: int, stop: signal.Signals
+    command: Sequence[str], folder: Path, port: int, stop: signal.Signals, first: Callable[[], None] | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
     with (folder / "output.txt").open("wb") as log:
-        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            preexec_fn=first,  # noqa: PLW1509
+        )
         try:
             _wait(lambda: _listens(port), process, folder / "output.txt")
             yield process

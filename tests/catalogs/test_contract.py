@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from carrel.catalogs import Catalog, CitationRow, Embedding, Entry, ExhibitRow, QueryRecord, Unfinished
+from carrel.catalogs import Catalog, CitationRow, Embedding, Entry, ExhibitRow, QueryRecord, Sizes, Unfinished
 from carrel.catalogs.conversations import Conversations, Session, Turn
 from carrel.catalogs.locations import KnownEntry, KnownFile, Location, Locations
 from carrel.types import (
@@ -395,6 +395,67 @@ def test_a_bibliography_knows_which_of_its_works_the_library_has(catalog: Catalo
     assert catalog.citations(["a"])[0].known_as == ""
     catalog.remove(["a"])
     assert catalog.citations() == []
+
+
+@pytest.mark.parametrize("spelling", ["10.1000/a_b%!ß", "https://doi.org/10.1000/A_B%!ß", "DOI: 10.1000/A_b%!ß."])
+def test_who_cites_a_paper_is_found_by_its_doi_in_any_spelling_or_its_title(catalog: Catalog, spelling: str) -> None:
+    cited = replace(FULL_REFERENCE, doi="10.1000/A_B%!ß", title="On “Everything”, really")
+    by_doi = Cited("[1] Some words.", title="Another title altogether", doi=spelling)
+    by_title = Cited("[1] More words.", title="ON EVERYTHING: really")
+    near = Cited("[2] Nearly.", title="On everything, nearly", doi="10.1000/aXbY!ß")
+    longer = Cited("[3] Longer.", title="A longer one of the kind", doi="10.1000/a_b%!ß.x")
+    catalog.put([Entry(cited, FULL_DOCUMENT, ())])
+    catalog.put([illustrated("b", by_title, near, longer), illustrated("a", by_doi), illustrated("c", near)])
+    assert catalog.citing("smith2020") == [
+        CitationRow("a", 0, by_doi, "smith2020"),
+        CitationRow("b", 0, by_title, "smith2020"),
+    ]
+    assert catalog.citing("smith2020") == [row for row in catalog.citations() if row.known_as]
+    assert (catalog.citing("a"), catalog.citing("nobody")) == ([], [])
+    catalog.retire(["a"])
+    assert [row.paper_id for row in catalog.citing("smith2020")] == ["b"]
+    catalog.retire(["smith2020"])
+    assert catalog.citing("smith2020") == []
+
+
+def test_a_paper_that_names_itself_does_not_cite_itself(catalog: Catalog) -> None:
+    catalog.put([illustrated("the paper itself", Cited("[1] x", title="Title of the paper itself"))])
+    assert catalog.citations(["the paper itself"])[0].known_as == "the paper itself"
+    assert catalog.citing("the paper itself") == []
+
+
+def test_a_bibliography_follows_the_papers_that_come_and_go(catalog: Catalog) -> None:
+    catalog.put([illustrated("a", Cited("[1] x", title="Title of the second"))])
+    assert [row.known_as for row in catalog.citations(["a"])] == [""]
+    catalog.put([entry("the second")])
+    assert [row.known_as for row in catalog.citations(["a"])] == ["the second"]
+    catalog.remove(["the second"])
+    assert [row.known_as for row in catalog.citations(["a"])] == [""]
+
+
+def test_the_mark_of_a_paper_changes_with_its_record_alone(catalog: Catalog) -> None:
+    catalog.put([entry("b", Part.BODY, "one"), entry("a", Part.ABSTRACT, "two")])
+    first = catalog.changes()
+    assert list(first) == ["a", "b"]
+    catalog.activate(["a", "b"])
+    assert catalog.changes() == first
+    catalog.put([entry("b", Part.ABSTRACT, "three")])
+    assert (catalog.changes()["a"], catalog.changes()["b"] != first["b"]) == (first["a"], True)
+    catalog.retire(["a"])
+    assert list(catalog.changes()) == ["b"]
+    catalog.put([entry("a", Part.ABSTRACT, "two")])
+    assert catalog.changes()["a"] != first["a"]
+
+
+def test_what_there_is_is_counted_without_what_is_retired(catalog: Catalog) -> None:
+    assert catalog.sizes() == Sizes(0, 0, 0)
+    catalog.put([illustrated("a"), illustrated("b"), entry("c", Part.ABSTRACT, "one", "two")])
+    chunks = len(catalog.addresses())
+    assert catalog.sizes() == Sizes(3, chunks, 4)
+    catalog.retire(["b"])
+    assert catalog.sizes() == Sizes(2, len(catalog.addresses()), 2)
+    catalog.remove(["a", "b", "c"])
+    assert catalog.sizes() == Sizes(0, 0, 0)
 
 
 def test_what_was_embedded_is_remembered_until_it_is_embedded_anew_or_gone(catalog: Catalog) -> None:

@@ -216,20 +216,11 @@ def test_both_databases_have_the_same_tables_with_the_same_columns(
         theirs = asking.execute(
             "SELECT table_name, column_name, is_nullable = 'NO' FROM information_schema.columns"
             " WHERE table_schema = %s AND table_name <> 'catalog_version'",
-            [database._namespace],
+            [database.namespace],
         ).fetchall()
     assert set(theirs) == ours
     named = {(table, column.strip('"')) for table, columns in COLUMNS.items() for column in columns}
     assert named == {(table, column) for table, column, _ in ours}
-
-
-@pytest.fixture(scope="module")
-def stoppable() -> Iterator[servers.Postgresql]:
-    try:
-        with servers.postgresql_to_stop() as server:
-            yield server
-    except servers.CannotStart as reason:
-        pytest.skip(str(reason))
 
 
 def test_a_server_that_is_not_there_is_said_at_once_and_found_when_it_comes(stoppable: servers.Postgresql) -> None:

@@ -88,6 +88,7 @@ def told(graph: GraphStore, names: Collection[str] = NAMES, papers: Collection[s
     keys = [row.key for row in rows]
     return {
         "papers": graph.papers(),
+        "contributed": graph.contributed([*papers, "nobody"]),
         "rows": rows,
         "concepts": graph.concepts([*keys, "nobody"]),
         "resolved": graph.resolve([*names, "nobody"]),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import lists
 
 from carrel.errors import StoreUnavailable
 from carrel.graphs import CURATED, GraphStore
@@ -31,7 +33,7 @@ from carrel.types import (
 )
 from tests.builders import FILTERS, SINGLE_FILTERS, make_chunk, varied_chunks
 from tests.graphs.conftest import empty, make
-from tests.graphs.contributions import CHANGES, told
+from tests.graphs.contributions import CHANGES, CONTRIBUTIONS, told
 from tests.graphs.stores import KEPT, KINDS, Maker
 
 VARIED = varied_chunks(60)
@@ -420,7 +422,7 @@ def test_roles_are_apart_and_of_the_same_one_the_most_relevant_stands(graph: Gra
     assert graph.spoken([place(1)]) == expected[:2]
 
 
-@pytest.mark.parametrize("where", SINGLE_FILTERS, ids=str)
+@pytest.mark.parametrize("where", SINGLE_FILTERS)
 def test_each_filter_means_what_filter_matches_says(filled: GraphStore, where: Filter) -> None:
     assert addresses(filled, where) == sorted(chunk.address for chunk in VARIED if where.matches(chunk))
 
@@ -451,7 +453,8 @@ def test_a_chunk_speaks_of_its_concepts_most_relevant_first(graph: GraphStore) -
     )
     graph.put([mentioning(*mentions)])
     assert [spot.key for spot in graph.spoken([place(2), place(1), "nowhere"])] == ["c", "a", "b", "d"]
-    assert graph.spoken([]) == []
+    assert [spot.key for spot in graph.spoken([place(2), place(1)], of=["d", "a", "nothing"])] == ["a", "d"]
+    assert graph.spoken([]) == graph.spoken([place(1)], of=[]) == []
 
 
 def test_papers_cite_each_other_by_doi_or_else_by_title_and_never_themselves(graph: GraphStore) -> None:
@@ -573,6 +576,33 @@ def test_after_any_changes_it_is_what_a_fresh_one_would_be(kept: Maker) -> None:
 
     holds()
     graph.close()
+
+
+@given(contributions=lists(CONTRIBUTIONS, max_size=6))
+def test_what_papers_contributed_makes_the_same_graph_again(contributions: list[Contribution]) -> None:
+    graph, again = MemoryGraph(), MemoryGraph()
+    graph.put(contributions)
+    chunks = {each.paper_id: each.chunks for each in contributions}
+    again.put([replace(each, chunks=chunks[each.paper_id]) for each in graph.contributed(graph.papers())])
+    assert told(again) == told(graph)
+
+
+def test_what_a_paper_contributed_comes_back_as_it_was_said_and_nothing_of_others(graph: GraphStore) -> None:
+    said = Contribution(
+        "p",
+        concepts=(Concept("Heap", ("binary heap", "priority queue"), "A tree.", "kind", place(1)), Concept("Sort")),
+        mentions=(Mention("Heap", place(1), 2, 0.5, Role.DISCUSSES), Mention("tree", place(2), 1, 0.25)),
+        triples=(Triple("Heap", PART_OF, "Sort", 0.75, place(1), "Heaps sort.", 3, 14),),
+        work=Work("10.1/p", "on heaps"),
+        cites=(Work("", "on trees"), Work("10.1/q")),
+    )
+    contribute(graph, "q")
+    graph.put([said, Contribution(CURATED, concepts=(Concept("Heap", ("priority queue",)),))])
+    assert graph.contributed(["p", "nobody"]) == [said]
+    assert graph.contributed([]) == []
+    assert [each.paper_id for each in graph.contributed(graph.papers())] == [CURATED, "p", "q"]
+    graph.delete(["p"])
+    assert graph.contributed(["p"]) == []
 
 
 def test_a_put_that_fails_leaves_everything_as_it_was(kept: Maker) -> None:

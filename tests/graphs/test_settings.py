@@ -40,7 +40,7 @@ def personal(text: str) -> None:
 
 
 def graph_of(config: Path) -> object:
-    return Parts(Layout(config.parent))._graph()
+    return Parts(Layout(config.parent)).assembling.graph()
 
 
 @pytest.mark.parametrize(
@@ -108,12 +108,12 @@ def test_the_password_is_the_users_alone(config: Path, monkeypatch: pytest.Monke
 
 def test_each_library_has_a_namespace_that_is_carrels(config: Path, tmp_path: Path) -> None:
     personal(f'graph = "{REMOTE}"')
-    one = vars(vars(graph_of(config))["_database"])["_namespace"]
+    one = vars(vars(graph_of(config))["_database"])["namespace"]
     assert one.startswith("carrel_library_")
     other = Layout(tmp_path / "other" / "library" / ".carrel")
     assert one != f"carrel_{other.namespace}" != f"carrel_{Layout(tmp_path / 'Öl & Co' / '.carrel').namespace}"
     config.write_text('graph_namespace = "shared"')
-    assert vars(vars(graph_of(config))["_database"])["_namespace"] == "carrel_shared"
+    assert vars(vars(graph_of(config))["_database"])["namespace"] == "carrel_shared"
     for wrong in ('a"b', "x" * 41, "A", "a-b"):
         config.write_text(f"graph_namespace = '{wrong}'")
         with pytest.raises(InvalidInput, match="graph_namespace"):

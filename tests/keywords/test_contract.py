@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,10 +14,14 @@ from hypothesis import strategies as some
 
 from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.keywords import KeywordIndex
+from carrel.keywords.milvus import MilvusKeywords
+from carrel.keywords.postgresql import PostgresqlKeywords
 from carrel.keywords.tantivy import TantivyKeywords
 from carrel.testing import MemoryKeywords
 from carrel.types import EVERYTHING, ChunkKind, Filter, Hit
+from tests import servers
 from tests.builders import FILTERS, SINGLE_FILTERS, make_chunk, varied_chunks
+from tests.milvus_places import place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,24 +35,72 @@ class Maker:
 
     kind: str
     directory: Path
+    address: str = ""
+    namespace: str = field(default_factory=lambda: f"carrel_keywords_{uuid.uuid4().hex}")
+    opened: list[KeywordIndex] = field(default_factory=list)
 
     def open(self) -> KeywordIndex:
-        return MemoryKeywords() if self.kind == "memory" else TantivyKeywords(self.directory)
+        self.opened.append(self._opened())
+        return self.opened[-1]
+
+    def _opened(self) -> KeywordIndex:
+        if self.kind == "memory":
+            return MemoryKeywords()
+        if self.kind == "postgresql":
+            argument = self.address.removeprefix("postgresql:")
+            return PostgresqlKeywords(argument=argument, namespace=self.namespace, password=servers.PASSWORD)
+        if self.kind == "milvus-lite":
+            return MilvusKeywords("milvus", self.address.removeprefix("milvus:"), namespace=self.namespace)
+        return TantivyKeywords(self.directory)
 
 
-@pytest.fixture(params=["tantivy", "memory"])
-def index(request: pytest.FixtureRequest, tmp_path: Path) -> KeywordIndex:
-    return Maker(request.param, tmp_path / "keywords").open()
+SERVERS = {"postgresql": "postgresql_server", "milvus-lite": "milvus_lite_server"}
+"""By the kind of index, the fixture of its server."""
 
 
-@pytest.fixture(params=["tantivy"])
-def on_disk(request: pytest.FixtureRequest, tmp_path: Path) -> Maker:
-    return Maker(request.param, tmp_path / "keywords")
+def made(request: pytest.FixtureRequest, directory: Path) -> Iterator[Maker]:
+    server = SERVERS.get(request.param)
+    maker = Maker(request.param, directory, request.getfixturevalue(server).address if server else "")
+    with ExitStack() as places:
+        if request.param == "milvus-lite":
+            maker = replace(maker, namespace=places.enter_context(place(maker.address)))
+        if request.param == "postgresql" and request.scope == "function":
+            # Making its tables takes longer than most tests.
+            maker = replace(maker, namespace="carrel_keywords_contract")
+            maker.open().clear()
+        yield maker
+        for index in maker.opened:
+            index.close()
 
 
-@pytest.fixture(scope="module", params=["tantivy", "memory"])
-def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> KeywordIndex:
-    index = Maker(request.param, tmp_path_factory.mktemp("filled")).open()
+@pytest.fixture(params=["tantivy", "memory", "postgresql", "milvus-lite"])
+def maker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Maker]:
+    yield from made(request, tmp_path / "keywords")
+
+
+@pytest.fixture
+def index(maker: Maker) -> KeywordIndex:
+    return maker.open()
+
+
+@pytest.fixture(params=["tantivy", "postgresql", "milvus-lite"])
+def on_disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Maker]:
+    yield from made(request, tmp_path / "keywords")
+
+
+@pytest.fixture
+def in_files(tmp_path: Path) -> Maker:
+    return Maker("tantivy", tmp_path / "keywords")
+
+
+@pytest.fixture(scope="module", params=["tantivy", "memory", "postgresql", "milvus-lite"])
+def filled_by(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Maker]:
+    yield from made(request, tmp_path_factory.mktemp("filled"))
+
+
+@pytest.fixture(scope="module")
+def filled(filled_by: Maker) -> KeywordIndex:
+    index = filled_by.open()
     index.put(VARIED[:30])
     index.put(VARIED)
     return index
@@ -366,7 +421,7 @@ def test_a_limit_below_one_is_refused(index: KeywordIndex, limit: int) -> None:
         index.search("anything", limit=limit, where=EVERYTHING)
 
 
-@pytest.mark.parametrize("where", SINGLE_FILTERS, ids=str)
+@pytest.mark.parametrize("where", SINGLE_FILTERS)
 def test_each_filter_means_what_filter_matches_says(filled: KeywordIndex, where: Filter) -> None:
     assert set(found(filled, "retrieval", where)) == {chunk.address for chunk in VARIED if where.matches(chunk)}
 
@@ -483,31 +538,31 @@ def test_a_reader_follows_every_write_of_another(on_disk: Maker) -> None:
     assert found(reader, "retrieval") == [address]
 
 
-def damaged(on_disk: Maker, name: str, content: bytes) -> KeywordIndex:
-    put_texts(on_disk.open(), "retrieval")
-    for path in on_disk.directory.rglob(name):
+def damaged(in_files: Maker, name: str, content: bytes) -> KeywordIndex:
+    put_texts(in_files.open(), "retrieval")
+    for path in in_files.directory.rglob(name):
         path.write_bytes(content)
-    return on_disk.open()
+    return in_files.open()
 
 
 @pytest.mark.parametrize(("name", "content"), [("meta.json", b"{"), ("*.term", b""), ("*.idx", b"abc")])
-def test_a_damaged_index_is_reported_and_never_an_empty_list(on_disk: Maker, name: str, content: bytes) -> None:
-    index = damaged(on_disk, name, content)
+def test_a_damaged_index_is_reported_and_never_an_empty_list(in_files: Maker, name: str, content: bytes) -> None:
+    index = damaged(in_files, name, content)
     with pytest.raises(StoreUnavailable, match="cannot be used") as caught:
         index.search("retrieval", limit=1, where=EVERYTHING)
     assert caught.value.hint == "It is derived: delete that directory and run 'carrel index build'."
 
 
-def test_damage_done_while_it_is_open_is_reported_too(on_disk: Maker) -> None:
-    index = on_disk.open()
+def test_damage_done_while_it_is_open_is_reported_too(in_files: Maker) -> None:
+    index = in_files.open()
     put_texts(index, "retrieval")
-    damaged(on_disk, "meta.json", b"{")
+    damaged(in_files, "meta.json", b"{")
     with pytest.raises(StoreUnavailable, match="cannot be used"):
         index.count()
 
 
-def test_a_venue_too_long_for_the_index_to_look_for_is_refused(on_disk: Maker) -> None:
-    index = on_disk.open()
+def test_a_venue_too_long_for_the_index_to_look_for_is_refused(in_files: Maker) -> None:
+    index = in_files.open()
     put_texts(index, "retrieval")
     with pytest.raises(InvalidInput, match="venue is too long to be searched for: 3000 characters"):
         found(index, "retrieval", Filter(venue="x" * 3000))

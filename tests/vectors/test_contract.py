@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,7 +17,13 @@ from carrel.testing import MemoryVectors
 from carrel.types import EVERYTHING, Filter, Hit
 from carrel.vectors import VectorStore
 from carrel.vectors.flat import FlatVectors
+from carrel.vectors.lance import LanceVectors
+from carrel.vectors.milvus import MilvusVectors
+from carrel.vectors.pgvector import PgVectors
+from tests import servers
 from tests.builders import FILTERS, SINGLE_FILTERS, make_chunk, varied_chunks
+from tests.milvus_places import place
+from tests.vectors import iris_double
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,21 +49,54 @@ class Maker:
 
     kind: str
     directory: Path
+    address: str = ""
+    namespace: str = field(default_factory=lambda: f"carrel_vectors_{uuid.uuid4().hex}")
+    opened: list[VectorStore] = field(default_factory=list)
 
     def open(self, model: str = "model-a", dim: int = DIM) -> VectorStore:
+        self.opened.append(self._opened(model, dim))
+        return self.opened[-1]
+
+    def _opened(self, model: str, dim: int) -> VectorStore:
         if self.kind == "memory":
             return MemoryVectors(model=model, dim=dim)
+        if self.kind == "lance":
+            return LanceVectors(self.directory, model=model, dim=dim)
+        if self.kind == "pgvector":
+            argument = self.address.removeprefix("postgresql:")
+            place: dict[str, Any] = {"kind": "postgresql", "argument": argument, "namespace": self.namespace}
+            return PgVectors(model=model, dim=dim, password=servers.PASSWORD, **place)
+        if self.kind.startswith("milvus"):
+            argument = self.address.removeprefix("milvus:")
+            return MilvusVectors("milvus", argument, model=model, dim=dim, namespace=self.namespace)
+        if self.kind == "iris":
+            return iris_double.make(self.directory.with_suffix(".iris"), model=model, dim=dim, namespace=self.namespace)
         return FlatVectors(self.directory, model=model, dim=dim)
 
 
-@pytest.fixture(params=["flat", "memory"])
-def maker(request: pytest.FixtureRequest, tmp_path: Path) -> Maker:
-    return Maker(request.param, tmp_path / "vectors")
+SERVERS = {"pgvector": "postgresql_server", "milvus": "milvus_server"}
+"""By the kind of store, the fixture of its server."""
 
 
-@pytest.fixture(params=["flat"])
-def on_disk(request: pytest.FixtureRequest, tmp_path: Path) -> Maker:
-    return Maker(request.param, tmp_path / "vectors")
+def made(request: pytest.FixtureRequest, directory: Path) -> Iterator[Maker]:
+    server = SERVERS.get(request.param)
+    maker = Maker(request.param, directory, request.getfixturevalue(server).address if server else "")
+    with ExitStack() as places:
+        if request.param.startswith("milvus"):
+            maker = replace(maker, namespace=places.enter_context(place(maker.address, model="model-a")))
+        yield maker
+        for store in maker.opened:
+            store.close()
+
+
+@pytest.fixture(params=["flat", "memory", "lance", "pgvector", "milvus", "iris"])
+def maker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Maker]:
+    yield from made(request, tmp_path / "vectors")
+
+
+@pytest.fixture(params=["flat", "lance", "pgvector", "milvus", "iris"])
+def on_disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Maker]:
+    yield from made(request, tmp_path / "vectors")
 
 
 @pytest.fixture
@@ -62,10 +104,15 @@ def store(maker: Maker) -> VectorStore:
     return maker.open()
 
 
-@pytest.fixture(scope="module", params=["flat", "memory"])
-def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> VectorStore:
+@pytest.fixture(scope="module", params=["flat", "memory", "lance", "pgvector", "milvus", "iris"])
+def filled_by(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Maker]:
+    yield from made(request, tmp_path_factory.mktemp("filled"))
+
+
+@pytest.fixture(scope="module")
+def filled(filled_by: Maker) -> VectorStore:
     """Sixty varied chunks, put in four steps with a deletion between, so that nothing lies in one piece."""
-    store = Maker(request.param, tmp_path_factory.mktemp("filled")).open()
+    store = filled_by.open()
     extra = [make_chunk("extra", number) for number in range(1, 60)]
     store.put(extra, unit_rows(59, seed=2))
     for paper_id in sorted({chunk.paper_id for chunk in VARIED}):
@@ -73,6 +120,72 @@ def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         store.put([VARIED[position] for position in at], ROWS[at])
     store.delete(["extra"])
     return store
+
+
+def test_a_store_beside_is_searched_once_it_is_adopted(maker: Maker) -> None:
+    store = maker.open()
+    old = put_one(store, "old")
+    other = store.beside(model="model-b", dim=4)
+    new, gone = make_chunk("new"), make_chunk("gone")
+    other.put([new, gone], unit_rows(2, dim=4))
+    other.delete(["gone"])
+    assert (store.model, store.dim, store.addresses()) == ("model-a", DIM, {old.address})
+    assert [hit.address for hit in store.search(ROWS[0], limit=5, where=EVERYTHING)] == [old.address]
+    store.adopt(other)
+    assert (store.model, store.dim, store.addresses(), store.count()) == ("model-b", 4, {new.address}, 1)
+    query = unit_rows(2, dim=4)[0]
+    assert store.search(query, limit=5, where=EVERYTHING) == [Hit(new.address, 1.0)]
+    with pytest.raises(DimensionMismatchError):
+        store.search(ROWS[0], limit=5, where=EVERYTHING)
+    store.put([make_chunk("more")], unit_rows(1, dim=4))
+    assert store.count() == 2
+
+
+def test_what_was_begun_beside_is_taken_up_if_it_is_of_that_model(maker: Maker) -> None:
+    store = maker.open()
+    put_one(store.beside(model="model-b", dim=DIM), "begun")
+    assert store.beside(model="model-b", dim=DIM).count() == 1
+    assert store.beside(model="model-c", dim=DIM).count() == 0
+    other = store.beside(model="model-b", dim=DIM)
+    assert other.count() == 0
+    put_one(other, "again")
+    store.adopt(other)
+    assert store.beside(model="model-b", dim=DIM).count() == 0
+
+
+def test_only_what_was_made_beside_a_store_is_adopted(maker: Maker) -> None:
+    store = maker.open()
+    with pytest.raises(ValueError, match="made beside this store"):
+        store.adopt(MemoryVectors(model="model-b", dim=DIM))
+
+
+def test_another_reader_has_what_was_adopted(on_disk: Maker) -> None:
+    store, reader = on_disk.open(), on_disk.open()
+    put_one(store, "old")
+    assert reader.count() == 1
+    other = on_disk.open().beside(model="model-b", dim=DIM)
+    put_one(other, "new")
+    put_one(other, "newer", row=1)
+    store.adopt(other)
+    assert (reader.count(), reader.model) == (2, "model-b")
+    assert (on_disk.open(model="model-b").count(), on_disk.open(model="model-b").model) == (2, "model-b")
+
+
+@pytest.mark.parametrize("dim", [DIM, 4])
+def test_a_reader_that_searches_knows_afterwards_whose_vectors_it_searched(on_disk: Maker, dim: int) -> None:
+    store, reader = on_disk.open(), on_disk.open()
+    put_one(store, "old")
+    assert [hit.address for hit in reader.search(ROWS[0], limit=5, where=EVERYTHING)] == ["old/ch1/s1/p1"]
+    other = store.beside(model="model-b", dim=dim)
+    other.put([make_chunk("new")], unit_rows(1, dim=dim))
+    store.adopt(other)
+    if dim == DIM:
+        assert [hit.address for hit in reader.search(ROWS[0], limit=5, where=EVERYTHING)] == ["new/ch1/s1/p1"]
+    else:
+        with pytest.raises(DimensionMismatchError, match=r"8 != 4.*'model-b'"):
+            reader.search(ROWS[0], limit=5, where=EVERYTHING)
+    assert (reader.model, reader.dim) == ("model-b", dim)
+    assert reader.many(["new/ch1/s1/p1"]).keys() == {"new/ch1/s1/p1"}
 
 
 def put_one(store: VectorStore, paper_id: str, row: int = 0) -> Chunk:
@@ -131,7 +244,7 @@ def test_scores_never_leave_minus_one_to_one(store: VectorStore) -> None:
     assert [hit.score for hit in store.search(slightly_long[0], limit=2, where=EVERYTHING)] == [1.0, -1.0]
 
 
-@pytest.mark.parametrize("where", SINGLE_FILTERS, ids=str)
+@pytest.mark.parametrize("where", SINGLE_FILTERS)
 def test_each_filter_means_what_filter_matches_says(filled: VectorStore, where: Filter) -> None:
     assert {hit.address for hit in everything_like(filled, 0, where)} == {c.address for c in VARIED if where.matches(c)}
 

@@ -14,7 +14,8 @@ import pytest
 
 import carrel
 from carrel.errors import StoreUnavailable
-from carrel.types import Filter, Hit
+from carrel.types import EVERYTHING, Filter, Hit
+from carrel.vectors import codes
 from carrel.vectors.flat import FlatVectors
 from tests.builders import make_chunk
 
@@ -263,3 +264,65 @@ def test_what_a_crashed_write_left_is_harmless_and_swept_by_the_next_one(directo
 def test_opening_a_store_writes_nothing(directory: Path) -> None:
     store = open_store(directory)
     assert (store.count(), store.addresses(), directory.exists()) == (0, set(), False)
+
+
+@pytest.fixture(scope="module")
+def many() -> Matrix:
+    """As embedders make them: all of one direction by and large, and in clusters."""
+    random = np.random.default_rng(5)
+    centres = random.normal(size=(40, 64)) + 3 * random.normal(size=64)
+    found = (centres[random.integers(0, 40, 6000)] + 0.4 * random.normal(size=(6000, 64))).astype(np.float32)
+    unit: Matrix = found / np.linalg.norm(found, axis=1, keepdims=True)
+    return unit
+
+
+def put_many(directory: Path, vectors: Matrix) -> FlatVectors:
+    store = FlatVectors(directory, model="m", dim=64)
+    store.put([make_chunk(f"paper{row:04}") for row in range(len(vectors))], vectors)
+    return store
+
+
+@pytest.mark.parametrize("limit", [1, 10, 100, 5999, 7000])
+def test_a_large_segment_is_searched_by_codes_and_finds_exactly_the_nearest(
+    directory: Path, many: Matrix, limit: int
+) -> None:
+    store = put_many(directory, many)
+    assert (segments(directory)[0] / "codes").exists()
+    for vector in many[::600]:
+        nearest = sorted(range(len(many)), key=lambda row: (-round(float(many[row] @ vector), 6), row))[:limit]
+        found = store.search(vector, limit=limit, where=EVERYTHING)
+        assert [hit.address for hit in found] == [f"paper{row:04}/ch1/s1/p1" for row in nearest]
+        assert [hit.score for hit in found] == pytest.approx(many[nearest] @ vector, abs=2e-6)
+
+
+def test_codes_bound_every_similarity(directory: Path, many: Matrix) -> None:
+    put_many(directory, many)
+    found = codes.open_codes(segments(directory)[0] / "codes", len(many), 64)
+    assert found is not None
+    least, most = np.empty((2, len(many)), dtype=np.float32)
+    for vector in (*many[::500], -many[3], np.eye(64, dtype=np.float32)[0], np.zeros(64, dtype=np.float32)):
+        found.estimate(vector, least, most)
+        truth = many.astype(np.float64) @ vector
+        assert (least <= truth).all()
+        assert (truth <= most).all()
+        assert (most - least).max() < 0.1
+
+
+def test_rows_that_are_all_the_same_have_codes_too(directory: Path) -> None:
+    same = np.tile(np.eye(64, dtype=np.float32)[7], (5000, 1))
+    found = put_many(directory, same).search(same[0], limit=3, where=EVERYTHING)
+    assert [(hit.address, hit.score) for hit in found] == [(f"paper000{row}/ch1/s1/p1", 1.0) for row in range(3)]
+
+
+def test_a_segment_without_codes_is_searched_as_well(directory: Path, many: Matrix) -> None:
+    before = put_many(directory, many).search(many[1], limit=20, where=EVERYTHING)
+    (segments(directory)[0] / "codes").unlink()
+    assert FlatVectors(directory, model="m", dim=64).search(many[1], limit=20, where=EVERYTHING) == before
+
+
+def test_codes_of_another_length_are_told(directory: Path, many: Matrix) -> None:
+    put_many(directory, many)
+    with (segments(directory)[0] / "codes").open("ab") as file:
+        file.write(b"x")
+    with pytest.raises(StoreUnavailable, match="codes does not hold 6000 rows"):
+        FlatVectors(directory, model="m", dim=64).count()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from carrel.catalogs.analytics import Analytics
     from carrel.catalogs.conversations import Conversations
@@ -77,6 +78,15 @@ class PaperRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much there is; figures are chunks, too."""
+
+    papers: int
+    chunks: int
+    figures: int
+
+
+@dataclass(frozen=True, slots=True)
 class Unfinished:
     """What a crash left: papers still to be indexed, and papers still to be taken out of the indexes."""
 
@@ -141,6 +151,13 @@ class Catalog(Protocol):
         """Who may use the service."""
         ...
 
+    def together(self) -> AbstractContextManager[None]:
+        """What this thread writes inside, here and to the stores that live in the same database, or nothing of it.
+
+        Only of a database that others can write to meanwhile; elsewhere each method stays a transaction of its own.
+        """
+        ...
+
     def put(self, entries: Sequence[Entry]) -> None:
         """Store or replace these papers' records and these texts; other texts of the papers stay."""
         ...
@@ -183,6 +200,14 @@ class Catalog(Protocol):
         """These papers, or all, in order of id. Retired ones are not among them."""
         ...
 
+    def changes(self) -> dict[str, str]:
+        """By paper, in order of id: what becomes another whenever its record does. Retired ones are not among them."""
+        ...
+
+    def sizes(self) -> Sizes:
+        """Without what is retired."""
+        ...
+
     def chunks(self, addresses: Sequence[str]) -> list[Chunk]:
         """These chunks, in the order asked; those that are not there are left out."""
         ...
@@ -203,6 +228,10 @@ class Catalog(Protocol):
 
     def citations(self, paper_ids: Collection[str] | None = None) -> list[CitationRow]:
         """The bibliographies of these papers, or all: each entry with the library's paper of its DOI or title."""
+        ...
+
+    def citing(self, paper_id: str) -> list[CitationRow]:
+        """The entries of other papers' bibliographies that are this paper. Not every bibliography is read for it."""
         ...
 
     def document(self, paper_id: str, part: Part) -> Document | None: ...

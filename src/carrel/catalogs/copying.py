@@ -31,6 +31,14 @@ def copy(source: Database, target: Database, *, replace: bool, progress: Progres
     return counts
 
 
+def same(source: Database, target: Database) -> dict[str, int] | None:
+    """How many rows each table has, if both have the same ones."""
+    with source.reading() as old, target.reading() as new:
+        if any(_difference(old, new, table) is not None for table in COLUMNS):
+            return None
+        return {table: _count(old, table) for table in COLUMNS}
+
+
 def _clear(new: Session, *, replace: bool) -> None:
     held = {table: count for table in COLUMNS if (count := _count(new, table))}
     if held and not replace:
@@ -55,14 +63,21 @@ def _fill(old: Session, new: Session, table: str) -> None:
 
 
 def _compare(old: Session, new: Session, table: str) -> None:
+    if (row := _difference(old, new, table)) is not None:
+        named = ", ".join(map(str, row[: len(key(table))]))
+        raise StoreUnavailable(
+            f"of {table}, {named} is not the same in both", hint="Nothing was copied; run the same command again."
+        )
+
+
+def _difference(old: Session, new: Session, table: str) -> Row | None:
+    """The first row that one of them has and the other has not, or not so."""
     with closing(_stream(old, table)) as before, closing(_stream(new, table)) as after:
         for was, now in zip_longest(chain.from_iterable(before), chain.from_iterable(after)):
             if was is None or now is None or tuple(clean(was)) != now:
-                named = ", ".join(map(str, (was or now)[: len(key(table))]))
-                raise StoreUnavailable(
-                    f"of {table}, {named} is not the same in both",
-                    hint="Nothing was copied; run the same command again.",
-                )
+                found: Row = was or now
+                return found
+    return None
 
 
 def _stream(session: Session, table: str) -> Generator[list[Row]]:

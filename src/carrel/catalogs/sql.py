@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from carrel.catalogs import CitationRow, Embedding, Entry, ExhibitRow, PaperRow, Unfinished
+from carrel.catalogs import CitationRow, Embedding, Entry, ExhibitRow, PaperRow, Sizes, Unfinished
 from carrel.catalogs import sql_papers as papers
 from carrel.catalogs.citing import Known
 from carrel.catalogs.sql_analytics import SqlAnalytics
@@ -18,8 +18,9 @@ from carrel.types import Chunk, Document, Part, Place
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
-    from carrel.databases.sessions import Database, Row
+    from carrel.databases.sessions import Database, Row, Session
 
 _PUT_PAPER = """
     INSERT INTO papers (id, title, year, doi, record, listed, state, added_at, updated_at, added)
@@ -44,6 +45,15 @@ _CITATIONS = f"""
     FROM citations {_SHOWN.format(table="citations")} {{where}} ORDER BY citations.paper_id, position"""
 _ALL_CITATIONS = _CITATIONS.format(where="")
 _CITATIONS_OF = _CITATIONS.format(where="WHERE citations.paper_id IN ({marks})")
+# The paper's DOI may stand in any spelling inside of what an entry gives as its own.
+_CITING = _CITATIONS.format(
+    where="""JOIN (
+        SELECT paper_id AS citer, part AS inside, position AS place FROM citations
+            WHERE title_key = ? AND title_key <> ''
+        UNION SELECT paper_id, part, position FROM citations WHERE doi <> '' AND lower(doi) LIKE ? ESCAPE '!'
+    ) AS alike ON citations.paper_id = citer AND citations.part = inside AND position = place"""
+)
+_NAME = "SELECT title, doi FROM papers WHERE id = ?"
 _REMARKS = f"""
     SELECT texts.paper_id, texts.remarks FROM texts {_SHOWN.format(table="texts")}
     WHERE texts.remarks <> '[]' ORDER BY texts.paper_id, part"""
@@ -70,6 +80,12 @@ _PAPERS = """
     WHERE state <> 'retired' {among} ORDER BY papers.id"""
 _ALL_PAPERS = _PAPERS.format(among="")
 _SOME_PAPERS = _PAPERS.format(among="AND papers.id IN ({marks})")
+_CHANGES = "SELECT id, updated_at FROM papers WHERE state <> 'retired' ORDER BY id"
+_GONE = "SELECT id FROM papers WHERE state = 'retired'"
+_SIZES = f"""
+    SELECT (SELECT count(*) FROM papers WHERE state <> 'retired'),
+        (SELECT count(*) FROM chunks WHERE paper_id NOT IN ({_GONE})),
+        (SELECT count(*) FROM exhibits WHERE paper_id NOT IN ({_GONE}))"""
 _SET_STATE = "UPDATE papers SET state = ? WHERE id = ?"
 _DROPPED = """
     UPDATE papers SET state = 'pending', listed = CASE WHEN ? = 'abstract' THEN 0 ELSE listed END WHERE id = ?"""
@@ -86,6 +102,7 @@ class SqlCatalog:
         self.submissions = SqlSubmissions(database)
         self.analytics = SqlAnalytics(database)
         self.credentials = SqlCredentials(database)
+        self._names: tuple[list[Row], Known] = [], Known([])
 
     def put(self, entries: Sequence[Entry]) -> None:
         with self.database.writing("papers") as session:
@@ -147,6 +164,12 @@ class SqlCatalog:
         rows = self.database.rows(_ALL_PAPERS) if paper_ids is None else self._among(_SOME_PAPERS, paper_ids)
         return [papers.paper(row) for row in rows]
 
+    def changes(self) -> dict[str, str]:
+        return dict(self.database.rows(_CHANGES))
+
+    def sizes(self) -> Sizes:
+        return Sizes(*self.database.rows(_SIZES)[0])
+
     def chunks(self, addresses: Sequence[str]) -> list[Chunk]:
         found = {chunk.address: chunk for chunk in map(papers.chunk, self._among(_CHUNKS_AT, addresses))}
         return [found[address] for address in addresses if address in found]
@@ -168,8 +191,23 @@ class SqlCatalog:
         with self.database.reading() as session:
             some = session.rows(_ALL_CITATIONS) if paper_ids is None else gather(session, _CITATIONS_OF, paper_ids)
             rows = [papers.citation(row) for row in some]
-            known = Known((paper_id, title, doi) for paper_id, title, doi in session.rows(_NAMES))
+            known = self._known(session)
         return [known.recognised(row) for row in rows]
+
+    def citing(self, paper_id: str) -> list[CitationRow]:
+        with self.database.reading() as session:
+            named = session.rows(_NAME, [paper_id])
+            found = [row for title, doi in named for row in session.rows(_CITING, papers.alike(title, doi))]
+            known = self._known(session)
+        rows = (known.recognised(papers.citation(row)) for row in found)
+        return [row for row in rows if row.known_as == paper_id != row.paper_id]
+
+    def _known(self, session: Session) -> Known:
+        """Made anew only where the papers' names are others."""
+        names = session.rows(_NAMES)
+        if names != self._names[0]:
+            self._names = names, Known(names)
+        return self._names[1]
 
     def document(self, paper_id: str, part: Part) -> Document | None:
         sql = f"SELECT {', '.join(papers.TEXT)} FROM texts WHERE paper_id = ? AND part = ?"
@@ -181,6 +219,9 @@ class SqlCatalog:
             if asked is None or paper_id in asked:
                 told[paper_id] = (*told.get(paper_id, ()), *papers.words(remarks))
         return told
+
+    def together(self) -> AbstractContextManager[None]:
+        return self.database.together()
 
     def close(self) -> None:
         self.database.close()

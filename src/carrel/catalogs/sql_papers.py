@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from dataclasses import astuple
 from functools import lru_cache
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from carrel.catalogs import CitationRow, ExhibitRow, PaperRow
 from carrel.catalogs.citing import title_key
+from carrel.identifiers import normalise_doi
 from carrel.references import jsonl
 from carrel.types import Box, Chunk, ChunkKind, Cited, Document, Exhibit, ExhibitKind, Part, Place, facts_of
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from carrel.types import Reference
 
 _REMEMBERED = 1024
+_ASCII = re.compile(r"[\x20-\x7e]*")
 TEXT = ("paper_id", "part", "text", "digest", "source", "format", "remarks", "topic", "places")
 CHUNK = (
     "address", "paper_id", "part", "kind", "text", "start", '"end"', "position", "chapter", "section", "section_path",
@@ -122,6 +125,14 @@ def citation_values(entry: Entry) -> Iterator[tuple[Any, ...]]:
 def citation(row: Row) -> CitationRow:
     paper_id, position, text, title, doi, year = row
     return CitationRow(paper_id, position, Cited(text=text, title=title, doi=doi, year=year))
+
+
+def alike(title: str, doi: str) -> tuple[str, str]:
+    """What entries for a paper may have: the key of its title, and a pattern for its DOI."""
+    plain = _ASCII.match(normalise_doi(doi))
+    # Databases differ in what a small letter is beyond these.
+    sought = re.sub(r"[!%_]", r"!\g<0>", plain.group()) if plain else ""
+    return title_key(title), f"%{sought}%" if sought else ""
 
 
 def packed(places: Sequence[Place]) -> bytes | None:

@@ -54,6 +54,10 @@ class Database(Protocol):
         """
         ...
 
+    def together(self) -> AbstractContextManager[None]:
+        """What this thread writes inside is one transaction, where others can write meanwhile; else several."""
+        ...
+
     def close(self) -> None: ...
 
 

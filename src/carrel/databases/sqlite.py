@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from threading import BoundedSemaphore, Lock, RLock
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from carrel.databases.sessions import AT_ONCE, clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from carrel.databases.sessions import Row
@@ -63,6 +64,10 @@ class File:
         patience = _SHORTLY if hurried else PATIENCE
         with self._turn, self._reporting(), self._patience(patience), transaction(self._writer):
             yield SqliteSession(self._writer)
+
+    def together(self) -> AbstractContextManager[None]:
+        """A file has one writer: it is not kept from the others while other stores are written."""
+        return nullcontext()
 
     def close(self) -> None:
         with self._guard:

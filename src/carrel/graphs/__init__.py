@@ -51,6 +51,13 @@ class GraphStore(Protocol):
         """Which papers have contributed."""
         ...
 
+    def contributed(self, paper_ids: Collection[str]) -> list[Contribution]:
+        """What these papers contributed, in the order of their ids; without chunks, which are the catalog's to give.
+
+        Put again with them, it makes the same graph: each name is in the one spelling that was kept of it.
+        """
+        ...
+
     def resolve(self, names: Collection[str]) -> dict[str, str]:
         """The key of the concept that each of these names or aliases means; without those that mean none."""
         ...
@@ -86,8 +93,8 @@ class GraphStore(Protocol):
         """Where each of these concepts is spoken of: so many for each, by falling relevance, then address."""
         ...
 
-    def spoken(self, addresses: Collection[str]) -> list[Spot]:
-        """What these chunks speak of, by address, then falling relevance, then key."""
+    def spoken(self, addresses: Collection[str], *, of: Collection[str] | None = None) -> list[Spot]:
+        """What these chunks speak of, all or of these concepts alone, by address, falling relevance, then key."""
         ...
 
     def citations(self, paper_ids: Collection[str] | None = None) -> set[tuple[str, str]]:

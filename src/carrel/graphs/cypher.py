@@ -33,6 +33,19 @@ FULL_TEXT = (
 # Reading.
 
 PAPERS = "MATCH (d:Document {library: $library}) RETURN d.paper_id"
+_OF_PAPER = "UNWIND $papers AS paper MATCH (d:Document {library: $library, paper_id: paper})"
+CONTRIBUTED = (
+    f"{_OF_PAPER} RETURN paper, d.doi, d.title",
+    f"""{_OF_PAPER}-[r:NAMES]->(c:Concept)
+        RETURN paper, c.key AS concept, c.key AS key, r.spelling, r.stated, r.description, r.category, r.defined_at""",
+    f"""{_OF_PAPER}-[:NAMES]->(c:Concept)<-[r:ALIAS_OF]-(a:Concept) WHERE r.paper_id = paper
+        RETURN paper, c.key, a.key, r.spelling, true""",
+    f"""{_OF_PAPER}-[:NAMES]->(c:Concept)<-[r:{ROLES}]-(n:Chunk) WHERE r.paper_id = paper
+        RETURN paper, c.key, n.chunk_id, r.frequency, r.relevance, type(r)""",
+    f"""{_OF_PAPER}-[:NAMES]->(s:Concept)-[r:{"|".join(Predicate)}]->(o:Concept) WHERE r.paper_id = paper
+        RETURN paper, s.key, type(r), o.key, r.confidence, r.sourceChunkId, r.evidence, r.starts, r.ends""",
+    "UNWIND $papers AS paper MATCH (e:Entry {library: $library, paper_id: paper}) RETURN paper, e.doi, e.title",
+)
 RESOLVE = """UNWIND $keys AS key MATCH (c:Concept {library: $library, key: key}) WHERE c.means IS NOT NULL
     RETURN c.key, c.means"""
 MEANING = "UNWIND $keys AS key MATCH (c:Concept {library: $library, means: key}) RETURN c.key, c.means"
@@ -79,7 +92,8 @@ SPOTS = f"""UNWIND $keys AS key CALL (key) {{
     RETURN key, address, count, relevance, role"""
 SPOKEN = f"""UNWIND $addresses AS address
     MATCH (n:Chunk {{library: $library, chunk_id: address}})-[r:{ROLES}]->(c:Concept)
-    WHERE n.paper_id IS NOT NULL RETURN c.means, n.chunk_id, r.frequency, r.relevance, type(r)"""
+    WHERE n.paper_id IS NOT NULL AND ($keys IS NULL OR c.means IN $keys)
+    RETURN c.means, n.chunk_id, r.frequency, r.relevance, type(r)"""
 CITATIONS = "MATCH (d:Document {library: $library})-[:CITES]->(o:Document) RETURN d.paper_id, o.paper_id"
 CITATIONS_OF = """UNWIND $papers AS paper MATCH (d:Document {library: $library, paper_id: paper})-[r:CITES]-(o:Document)
     RETURN startNode(r).paper_id, endNode(r).paper_id"""

@@ -6,7 +6,7 @@ from collections import defaultdict
 from itertools import starmap
 from typing import TYPE_CHECKING, Protocol
 
-from carrel.graphs import CURATED, cypher, said
+from carrel.graphs import CURATED, cypher, retelling, said
 from carrel.graphs.describing import concept_rows, statements
 from carrel.graphs.meaning import Spelling
 from carrel.graphs.spots import first, spot
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from carrel.databases.sessions import Row
-    from carrel.types import ConceptRow, Filter, Spot, Triple
+    from carrel.types import ConceptRow, Contribution, Filter, Spot, Triple
 
 _ANY_LENGTH = 1_000_000
 
@@ -25,6 +25,11 @@ class Asking(Protocol):
     """Asks a transaction of one library; all values are parameters."""
 
     def __call__(self, query: str, **values: object) -> list[Row]: ...
+
+
+def contributed(ask: Asking, papers: Sequence[str]) -> list[Contribution]:
+    documents, names, aliases, *claims = (ask(query, papers=list(papers)) for query in cypher.CONTRIBUTED)
+    return retelling.contributions(documents, [(row[0], said.Named(*row[1:])) for row in (*names, *aliases)], *claims)
 
 
 def find(ask: Asking, asked: str, limit: int) -> list[ConceptRow]:

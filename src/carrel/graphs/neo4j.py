@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from contextlib import contextmanager
 from functools import partial
@@ -19,6 +20,7 @@ from carrel.graphs import cypher_reading as reading
 from carrel.graphs.cypher_writing import Writer
 from carrel.graphs.nearness import Near, nearest_first
 from carrel.graphs.spots import best, spot
+from carrel.telemetry import log
 from carrel.types import EVERYTHING, ConceptRow, GraphSize, Spot
 
 if TYPE_CHECKING:
@@ -62,6 +64,9 @@ class Neo4jGraph:
     def papers(self) -> set[str]:
         return {paper for (paper,) in self._read(lambda ask: ask(cypher.PAPERS))}
 
+    def contributed(self, paper_ids: Collection[str]) -> list[Contribution]:
+        return self._read(lambda ask: reading.contributed(ask, sorted(set(paper_ids))))
+
     def resolve(self, names: Collection[str]) -> dict[str, str]:
         keys = {name: said.key(name) for name in names}
         found: dict[str, str] = dict(self._read(lambda ask: ask(cypher.RESOLVE, keys=sorted({*keys.values()}))))
@@ -94,8 +99,9 @@ class Neo4jGraph:
     def spots(self, keys: Collection[str], *, limit: int, where: Filter = EVERYTHING) -> list[Spot]:
         return self._read(lambda ask: reading.spots(ask, map(said.bounded, keys), limit, where))
 
-    def spoken(self, addresses: Collection[str]) -> list[Spot]:
-        rows = self._read(lambda ask: ask(cypher.SPOKEN, addresses=sorted(set(addresses))))
+    def spoken(self, addresses: Collection[str], *, of: Collection[str] | None = None) -> list[Spot]:
+        keys = None if of is None else sorted(map(said.bounded, of))
+        rows = self._read(lambda ask: ask(cypher.SPOKEN, addresses=sorted(set(addresses)), keys=keys))
         spots = best(map(spot, rows))
         return sorted(spots, key=lambda found: (found.address, -found.relevance, found.key, found.role))
 
@@ -127,9 +133,12 @@ class Neo4jGraph:
             self._opened = None
 
     def index_texts(self, driver: neo4j.Driver, database: str | None) -> None:
-        """For people that look around in the graph by themselves. A server with other words for it overrides this."""
+        """For people that look around in the graph by themselves: a server with other words for it does without."""
         for statement in cypher.FULL_TEXT:
-            driver.execute_query(statement, database_=database)
+            try:
+                driver.execute_query(statement, database_=database)
+            except ClientError as error:
+                log("graph", logging.WARNING, "no full-text index", address=self._address, reason=error.message)
 
     def _read(self, work: Callable[[Asking], Told]) -> Told:
         with self._reporting(), self._driver().session(database=self._database) as session:

@@ -6,7 +6,7 @@ from itertools import chain, product, starmap
 from typing import TYPE_CHECKING
 
 from carrel.databases.sessions import batches, gather, marks
-from carrel.graphs import ALL_RELATIONS, CURATED, said
+from carrel.graphs import ALL_RELATIONS, CURATED, retelling, said
 from carrel.graphs.describing import concept_rows, statements
 from carrel.graphs.meaning import Spelling
 from carrel.graphs.nearness import Near, nearest_first
@@ -48,6 +48,15 @@ _SPELLINGS = "SELECT concept, key, spelling, papers, curated FROM spellings WHER
 _TOLD = "SELECT paper_id, concept, definition, defined_at, category FROM names WHERE"
 _CURATED = f"{_TOLD} concept IN ({{marks}}) AND paper_id = ?"
 _FIRST = f"{_TOLD} concept = ? AND {{column}} <> '' ORDER BY paper_id LIMIT 1"
+_CONTRIBUTED = (
+    "SELECT paper_id, doi, title FROM papers WHERE paper_id IN ({marks})",
+    """SELECT paper_id, concept, key, spelling, stated, definition, category, defined_at FROM names
+        WHERE paper_id IN ({marks})""",
+    "SELECT paper_id, key, address, count, relevance, role FROM mentions WHERE paper_id IN ({marks})",
+    """SELECT paper_id, subject_key, predicate, object_key, confidence, address, evidence, starts, ends FROM triples
+        WHERE paper_id IN ({marks})""",
+    "SELECT paper_id, doi, title FROM cites WHERE paper_id IN ({marks})",
+)
 _SIZE = """SELECT (SELECT count(*) FROM concepts), coalesce(sum(mentions), 0), coalesce(sum(triples), 0),
     coalesce(sum(chunks), 0), count(CASE WHEN paper_id <> ? THEN 1 END) FROM papers"""
 
@@ -71,6 +80,12 @@ class SqlGraph:
     def papers(self) -> set[str]:
         with self._database.reading() as session:
             return {paper for (paper,) in session.rows("SELECT paper_id FROM papers")}
+
+    def contributed(self, paper_ids: Collection[str]) -> list[Contribution]:
+        with self._database.reading() as session:
+            papers, names, *claims = ([*gather(session, sql, paper_ids)] for sql in _CONTRIBUTED)
+        told = [(paper, said.Named._make((*row[:3], bool(row[3]), *row[4:]))) for paper, *row in names]
+        return retelling.contributions(papers, told, *claims)
 
     def resolve(self, names: Collection[str]) -> dict[str, str]:
         keys = {name: said.key(name) for name in names}
@@ -121,9 +136,11 @@ class SqlGraph:
         with self._database.reading() as session:
             return first(Spots(session, where).fetch, map(said.bounded, keys), limit)
 
-    def spoken(self, addresses: Collection[str]) -> list[Spot]:
+    def spoken(self, addresses: Collection[str], *, of: Collection[str] | None = None) -> list[Spot]:
+        wanted = None if of is None else {said.bounded(key) for key in of}
         with self._database.reading() as session:
-            spots = best(map(spot, gather(session, _SPOKEN, addresses)))
+            rows = gather(session, _SPOKEN, addresses)
+            spots = best(spot(row) for row in rows if wanted is None or row[0] in wanted)
         return sorted(spots, key=lambda found: (found.address, -found.relevance, found.key, found.role))
 
     def citations(self, paper_ids: Collection[str] | None = None) -> set[tuple[str, str]]:

@@ -15,6 +15,7 @@ from carrel.graphs.tables import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from carrel.databases.sessions import Row, Session
@@ -57,6 +58,9 @@ class _File:
     def writing(self, *alone: str, hurried: bool = False) -> Iterator[Session]:
         with self._file().writing(*alone, hurried=hurried) as session:
             yield session
+
+    def together(self) -> AbstractContextManager[None]:
+        return self._file().together()
 
     def close(self) -> None:
         with self._lock:

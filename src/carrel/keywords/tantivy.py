@@ -24,8 +24,8 @@ from tantivy import Query
 from carrel import words
 from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.files import cut_short, is_writable, stamp_of, storage_error, writing
-from carrel.keywords import tantivy_queries
-from carrel.types import EVERYTHING, ChunkKind, Filter, Hit
+from carrel.keywords import analysis, tantivy_queries
+from carrel.types import EVERYTHING, Filter, Hit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -103,7 +103,7 @@ class TantivyKeywords:
             return [0] * len(words)
         searcher = index.searcher()
         with self._reporting():
-            return [max(_frequency(searcher, *form) for form in tantivy_queries.forms(word)) for word in words]
+            return [max(_frequency(searcher, *form) for form in analysis.forms(word)) for word in words]
 
     def near(self, word: str, *, distance: int, beside: str, limit: int) -> list[str]:
         index, query = self._open(), tantivy_queries.spelled_like(self._schema, word, distance, beside)
@@ -235,7 +235,6 @@ def _schema() -> tantivy.Schema:
 
 
 def _document(chunk: Chunk) -> tantivy.Document:
-    text = f"{chunk.embedded_text}\n{_notes(chunk)}"
     return tantivy.Document(
         address=chunk.address,
         digest=_digest(chunk),
@@ -244,17 +243,12 @@ def _document(chunk: Chunk) -> tantivy.Document:
         venue=chunk.venue.casefold(),
         tags=list(chunk.tags),
         topic=chunk.topic,
-        authors=words.prepared(" ".join(chunk.authors)),
+        authors=analysis.indexed_authors(chunk),
         year=chunk.year,
         chapter=chunk.chapter,
         section=chunk.section,
-        words=" ".join(words.english().analyze(words.prepared(text))),
+        words=" ".join(analysis.indexed_words(chunk)),
     )
-
-
-def _notes(chunk: Chunk) -> str:
-    """What the reader said of the paper, with its abstract only: a tag is not to be found once a chunk."""
-    return "\n".join((chunk.note, *chunk.tags)) if chunk.kind == ChunkKind.ABSTRACT else ""
 
 
 def _digest(chunk: Chunk) -> str:

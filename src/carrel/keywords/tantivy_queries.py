@@ -10,17 +10,12 @@ from tantivy import Occur, Query
 
 from carrel import words
 from carrel.errors import InvalidInput
+from carrel.keywords.analysis import SHORT_NAME, beginnings, forms, terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from carrel.types import Filter
-
-_SHORTEST_BEGINNING = 4
-_LONGEST_ENDING = 6
-"""What a stem may lack of its word: `experi` of `experiments`."""
-_SHORT_NAME = 0.25
-"""What the acronym of words weighs beside them, by benchmarks/understanding.py: they are in most texts that have it."""
 
 
 def asking(
@@ -39,46 +34,29 @@ def asking(
 
 def spelled_like(schema: tantivy.Schema, word: str, distance: int, beside: str) -> Query | None:
     """Chunks with a word like this one, whatever of its ending the stem may lack."""
-    found = words.plain().analyze(words.prepared(word))
-    if len(found) != 1:
+    found = beginnings(word)
+    if found is None:
         return None
-    least = max(_SHORTEST_BEGINNING, len(found[0]) - _LONGEST_ENDING)
-    stems = {*words.stems(word), *(found[0][:length] for length in range(least, len(found[0]) + 1))}
-    fuzzy = [Query.fuzzy_term_query(schema, "words", stem, distance) for stem in sorted(stems)]
-    like = _any([*fuzzy, Query.fuzzy_term_query(schema, "authors", found[0], distance)])
-    ranked = [(Occur.Should, Query.term_query(schema, *term)) for term in _terms(beside)]
+    whole, stems = found
+    fuzzy = [Query.fuzzy_term_query(schema, "words", stem, distance) for stem in stems]
+    like = _any([*fuzzy, Query.fuzzy_term_query(schema, "authors", whole, distance)])
+    ranked = [(Occur.Should, Query.term_query(schema, *term)) for term in terms(beside)]
     return Query.boolean_query([(Occur.Must, Query.const_score_query(like, 1.0)), *ranked])
-
-
-def forms(word: str) -> Iterator[tuple[str, Sequence[str]]]:
-    """The fields a word may stand in, each with the word as it stands there."""
-    prepared = words.prepared(word)
-    plain = words.plain().analyze(prepared)
-    yield "words", words.english().analyze(prepared)
-    yield "authors", plain
 
 
 def _named(schema: tantivy.Schema, text: str, also: Sequence[tuple[str, str]]) -> Iterator[Query]:
     """One query a word and field, and one for each other name."""
-    terms = _terms(text)
+    left = terms(text)
     for name, other in also:
-        named, query, count = _terms(name), _phrase(schema, other), len(words.stems(other)) or 1
+        named, query, count = terms(name), _phrase(schema, other), len(words.stems(other)) or 1
         if query and len(words.stems(name)) == 1:
             # A text that defines an acronym has both; it is not twice as much about it.
             own = _any([Query.term_query(schema, *term) for term in named])
             yield Query.disjunction_max_query([own, Query.boost_query(query, 1 / count)])
-            terms = [term for term in terms if term not in named]
+            left = [term for term in left if term not in named]
         elif query:
-            yield Query.boost_query(query, _SHORT_NAME / count)
-    yield from (Query.term_query(schema, *term) for term in terms)
-
-
-def _terms(text: str) -> list[tuple[str, str]]:
-    """Each word with the field it may stand in; stop words only when there is nothing else."""
-    prepared = words.prepared(text)
-    stems = words.english(stop_words=True).analyze(prepared) or words.english().analyze(prepared)
-    asked = {"words": stems, "authors": words.plain().analyze(prepared)}
-    return [(field, term) for field, terms in asked.items() for term in dict.fromkeys(terms)]
+            yield Query.boost_query(query, SHORT_NAME / count)
+    yield from (Query.term_query(schema, *term) for term in left)
 
 
 def _phrase(schema: tantivy.Schema, text: str) -> Query | None:

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from carrel.errors import InvalidInput, StoreUnavailable
-from carrel.files import cut_short, stamp_of, write_atomically, writing
+from carrel.errors import StoreUnavailable
+from carrel.files import cut_short, link_or_copy, stamp_of, write_atomically, writing
 from carrel.types import EVERYTHING, Filter, Hit
-from carrel.vectors import check_dimension
-from carrel.vectors.comparing import compare_all
+from carrel.vectors import check_model, check_query, check_rows
+from carrel.vectors.comparing import bound_all
 from carrel.vectors.flat_segment import (
     Segment,
     open_segment,
@@ -34,8 +34,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from carrel.types import Chunk, Matrix, Vector
+    from carrel.vectors import VectorStore
     from carrel.vectors.flat_segment import Mask, Rows
+
+    Picked = NDArray[np.intp]
+    """Rows of a segment."""
 
 _FORMAT = 1
 _MANIFEST = "manifest.json"
@@ -43,6 +49,7 @@ _TIE = 1e-6
 """Scores nearer than this are one score: a matrix product may differ in its last bits by row position."""
 _FARTHEST = -1.1
 """Less than any cosine of unit vectors, rounding included, and more than that of a row left out."""
+_GROUP = 32
 _REOPENS = 5
 _NONE = (0, 0, 0)
 """Stamp of a manifest that is not there."""
@@ -75,8 +82,9 @@ class FlatVectors:
     def put(self, chunks: Sequence[Chunk], vectors: Matrix) -> None:
         if not chunks:
             return
-        self._check_rows(chunks, vectors)
         self._refresh()
+        check_model(self, self._wanted)
+        check_rows(chunks, vectors, self.dim)
         full, sparse = _apart(self._without({chunk.paper_id for chunk in chunks}))
         merged = _merge_from(full, len(chunks) + sum(live.count for live in sparse))
         sources = [rows_of_segment(live.segment, live.alive) for live in (*sparse, *full[merged:])]
@@ -94,19 +102,13 @@ class FlatVectors:
 
     def search(self, vector: Vector, *, limit: int, where: Filter = EVERYTHING) -> list[Hit]:
         self._refresh()
-        check_dimension(vector, model=self.model, dim=self.dim)
-        if limit < 1:
-            raise InvalidInput(f"limit must be a positive integer, got {limit}")
-        if not np.isfinite(vector).all():
-            raise InvalidInput("the query vector is not finite")
+        check_query(vector, limit, self)
         # Taken once: another thread may refresh in between.
         every = self._live
-        scored = _similarities(every, vector, where)
-        least = _least_of_best(scored, limit)
+        nearest = _near_enough(every, _nearest(every, vector, where, limit), vector, limit)
         hits: list[Hit] = []
-        for live, similarities in zip(every, scored, strict=True):
-            rows = np.flatnonzero(similarities >= least)
-            scores = similarities[rows].astype(np.float64).clip(-1.0, 1.0).round(6).tolist()
+        for live, (rows, similarities) in zip(every, nearest, strict=True):
+            scores = similarities.astype(np.float64).clip(-1.0, 1.0).round(6).tolist()
             hits += map(Hit, live.segment.addresses_of(rows), scores)
         return sorted(hits, key=lambda hit: (-hit.score, hit.address))[:limit]
 
@@ -133,22 +135,33 @@ class FlatVectors:
         self.model, self.dim = self._wanted = model, dim
         self._commit([], added=None)
 
+    def beside(self, *, model: str, dim: int) -> VectorStore:
+        made = FlatVectors(self._beside, model=model, dim=dim)
+        if (made.model, made.dim) != (model, dim):
+            made.clear(model=model, dim=dim)
+        return made
+
+    def adopt(self, other: VectorStore) -> None:
+        """The segments are here, too, before the manifest names them, and there until it does."""
+        if not isinstance(other, FlatVectors) or other._directory != self._beside:
+            raise ValueError("only what was made beside this store can be adopted")
+        other._refresh()
+        with writing(self._directory):
+            for live in other._live:
+                for name in filter(None, (live.segment.name, live.dead_file)):
+                    link_or_copy(self._beside / name, self._directory / name)
+        self.model, self.dim = self._wanted = other.model, other.dim
+        self._commit(other._live, added=None)
+        other.close()
+        shutil.rmtree(self._beside, ignore_errors=True)
+
+    @property
+    def _beside(self) -> Path:
+        return self._directory.with_name(f"{self._directory.name}-beside")
+
     def close(self) -> None:
         self._live = []
         self._stamp = None
-
-    def _check_rows(self, chunks: Sequence[Chunk], vectors: Matrix) -> None:
-        if (self.model, self.dim) != self._wanted:
-            raise InvalidInput(
-                f"the index holds vectors of {self.model!r} ({self.dim}D), not of {self._wanted[0]!r}",
-                hint="Run 'carrel index build --force' to embed everything anew.",
-            )
-        if vectors.shape != (len(chunks), self.dim):
-            raise InvalidInput(f"{len(chunks)} chunks need a ({len(chunks)}, {self.dim}) matrix, got {vectors.shape}")
-        if not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):
-            raise InvalidInput("vectors must be finite and of unit length")
-        if len({chunk.address for chunk in chunks}) != len(chunks):
-            raise InvalidInput("one put names the same address twice")
 
     def _without(self, paper_ids: set[str]) -> list[_Live]:
         """The live rows, those of some papers marked dead; segments left empty are dropped."""
@@ -266,20 +279,35 @@ def _merge_from(kept: Sequence[_Live], incoming: int) -> int:
     return first
 
 
-def _similarities(every: Sequence[_Live], vector: Vector, where: Filter) -> list[Vector]:
-    """Of every row; nothing is as far away as a row that is dead or not allowed."""
-    found = [np.empty(len(live.segment), dtype=np.float32) for live in every]
-    compare_all([(live.segment.vectors, into) for live, into in zip(every, found, strict=True)], vector)
-    for live, similarities in zip(every, found, strict=True):
+def _nearest(every: Sequence[_Live], vector: Vector, where: Filter, limit: int) -> list[Picked]:
+    """The rows of each segment that may be among the nearest."""
+    least, most = ([np.empty(len(live.segment), dtype=np.float32) for live in every] for _ in range(2))
+    bound_all([(live.segment.coded, low, high) for live, low, high in zip(every, least, most, strict=True)], vector)
+    for live, low, high in zip(every, least, most, strict=True):
         allowed = live.alive if where == EVERYTHING else live.alive & live.segment.allowed(where)
         if not allowed.all():
-            similarities[~allowed] = -np.inf
-    return found
+            # Nothing is as far away as a row that is dead or not allowed.
+            low[~allowed] = high[~allowed] = -np.inf
+    floor = max(_FARTHEST, _at_most_the_best(least, limit) - _TIE)
+    return [np.flatnonzero(bound >= floor) for bound in most]
 
 
-def _least_of_best(scored: Sequence[Vector], limit: int) -> float:
-    """The similarity from which on a row may be among the best, ties included."""
-    everything = np.concatenate(scored) if scored else np.empty(0, dtype=np.float32)
+def _near_enough(
+    every: Sequence[_Live], picked: Sequence[Picked], vector: Vector, limit: int
+) -> list[tuple[Picked, Vector]]:
+    """Those of the picked rows that are, ties included, and how near they are."""
+    exact = [np.vecdot(live.segment.vectors[rows], vector) for live, rows in zip(every, picked, strict=True)]
+    floor = _at_most_the_best(exact, limit) - _TIE
+    return [(rows[near >= floor], near[near >= floor]) for rows, near in zip(picked, exact, strict=True)]
+
+
+def _at_most_the_best(found: Sequence[Vector], limit: int) -> float:
+    """A number that at least so many are not below, and hardly more."""
+    everything = np.concatenate(found) if found else np.empty(0, dtype=np.float32)
     if len(everything) <= limit:
-        return _FARTHEST
-    return max(_FARTHEST, float(np.partition(everything, -limit)[-limit]) - _TIE)
+        return -np.inf
+    groups = len(everything) // _GROUP
+    if groups > _GROUP * limit:
+        # The best of each group first: where so many groups have one, so many rows there are.
+        everything = everything[: groups * _GROUP].reshape(_GROUP, groups).max(axis=0)
+    return float(np.partition(everything, -limit)[-limit])

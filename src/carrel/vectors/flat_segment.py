@@ -4,6 +4,7 @@ vectors.f32       row i at i * dim * 4, little-endian float32
 rows.npy          one record a row: where its address ends, and a code for each thing a filter may ask
 addresses.utf8    all addresses, one after another
 dictionary.json   what the codes stand for
+codes             of large segments: the rows in a quarter of their size, see codes.py
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from carrel.files import flush, new_directory
 from carrel.types import ANY_YEAR, Filter
+from carrel.vectors import codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from carrel.types import Chunk, Matrix
+    from carrel.vectors.codes import Codes
 
     Mask = NDArray[np.bool_]
 
@@ -32,6 +35,9 @@ _CODED = ("paper", "kind", "venue", "topic", "tags")
 _NUMBERS = ("year", "chapter", "section")
 _RECORD = np.dtype([("address_end", "<u8"), *((name, "<u4") for name in _CODED), *((name, "<i8") for name in _NUMBERS)])
 _COPY_ROWS = 8192
+_CODES = "codes"
+_CODED_ROWS = 4096
+"""Of fewer, all are compared as quickly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +48,17 @@ class Segment:
     address_ends: NDArray[np.uint64]
     address_bytes: NDArray[np.uint8]
     dictionary: dict[str, list[Any]]
+    codes: Codes | None = None
     sizes: dict[str, int] = field(default_factory=dict)
     """Of its files."""
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def coded(self) -> Matrix | Codes:
+        """What the nearest rows are looked for in."""
+        return self.vectors if self.codes is None else self.codes
 
     def addresses_of(self, rows: NDArray[np.intp]) -> Iterator[str]:
         starts = np.where(rows > 0, self.address_ends[rows - 1], 0).tolist()
@@ -120,6 +132,7 @@ def open_segment(directory: Path, rows: int, dim: int) -> Segment:
         address_ends=np.ascontiguousarray(records["address_end"]),
         address_bytes=np.asarray(address_bytes),
         dictionary=dictionary,
+        codes=codes.open_codes(directory / _CODES, rows, dim),
     )
 
 
@@ -165,6 +178,9 @@ def write_segment(directory: Path, sources: Sequence[Rows]) -> int:
                     picked = rows.picked[start : start + _COPY_ROWS]
                     file.write(np.ascontiguousarray(rows.vectors[picked], dtype="<f4").tobytes())
             flush(file)
+        if len(records) >= _CODED_ROWS:
+            vectors = np.memmap(temporary / "vectors.f32", dtype="<f4", mode="r").reshape(len(records), -1)
+            codes.write_codes(temporary / _CODES, vectors)
         np.save(temporary / "rows.npy", records, allow_pickle=False)
         (temporary / "addresses.utf8").write_bytes(b"".join(addresses))
         (temporary / "dictionary.json").write_text(json.dumps(dictionary, ensure_ascii=False), encoding="utf-8")

@@ -1,0 +1,94 @@
+"""Locks on a PostgreSQL server, for writers on several machines.
+
+Each has a connection of its own and ends with it, however it ends: by a process that dies, or by a machine that is cut
+off, which the server notices in half a minute.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing, contextmanager
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg import errors
+
+from carrel.errors import LibraryBusy, StoreUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from carrel.databases.sessions import Row
+
+    Connection = psycopg.Connection[Row]
+
+_PATIENCE = 10
+"""Seconds that a server may take to answer the first time."""
+_SETTINGS: dict[str, Any] = {
+    "autocommit": True,
+    "connect_timeout": _PATIENCE,
+    "application_name": "carrel lock",
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+    "tcp_user_timeout": 30_000,
+}
+_WATCHED = """
+    SELECT set_config(name, value, false)
+    FROM pg_settings JOIN (VALUES
+        ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '4'),
+        ('idle_session_timeout', '0')
+    ) AS wanted (name, value) USING (name)"""
+"""On the server's side: who is cut off is noticed, who is merely busy is left alone."""
+_WAIT = "SELECT set_config('lock_timeout', %s, false)"
+_TAKE = "SELECT pg_advisory_lock(%s)"
+_SHARE = "SELECT pg_advisory_lock_shared(%s)"
+_SHORTEST = 1
+"""Milliseconds: none at all would be for ever."""
+
+
+class AdvisoryLocks:
+    """Of one library: its namespace keeps them apart from those of others in the same database."""
+
+    def __init__(self, address: str, namespace: str, password: str) -> None:
+        self._address = address
+        self._namespace = namespace
+        self._password = password
+
+    @contextmanager
+    def held(self, locks: Sequence[tuple[str, bool]], *, timeout: float) -> Iterator[Callable[[], None]]:
+        """Have these, each by its name and whether it is shared. What is given raises once they are lost."""
+        with self._reporting(timeout):
+            connection: Connection = psycopg.connect(self._address, password=self._password or None, **_SETTINGS)
+        with closing(connection):
+            with self._reporting(timeout):
+                connection.execute(_WATCHED)
+                connection.execute(_WAIT, [f"{max(_SHORTEST, round(timeout * 1000))}ms"])
+                for name, is_shared in locks:
+                    connection.execute(_SHARE if is_shared else _TAKE, [self._key(name)])
+            yield lambda: self._check(connection, timeout)
+
+    def _key(self, name: str) -> int:
+        """A number of 64 bits, as the server wants it."""
+        digest = blake2b(f"{self._namespace}\0{name}".encode("utf-8", "replace"), digest_size=8).digest()
+        return int.from_bytes(digest, signed=True)
+
+    def _check(self, connection: Connection, timeout: float) -> None:
+        with self._reporting(timeout):
+            connection.execute("")
+
+    @contextmanager
+    def _reporting(self, timeout: float) -> Iterator[None]:
+        try:
+            yield
+        except errors.LockNotAvailable as error:
+            raise LibraryBusy(
+                f"another process is writing to {self._namespace!r} on {self._address!r}",
+                hint=f"Waited {timeout:g} s (setting lock_timeout). Try again when it has finished.",
+            ) from error
+        except psycopg.Error as error:
+            told = (error.diag.message_primary or str(error)).strip().splitlines()
+            raise StoreUnavailable(
+                f"cannot lock {self._namespace!r} on {self._address!r}: {told[0] if told else type(error).__name__}",
+                hint="See that the server runs, the setting catalog names it, and catalog_password is its user's.",
+            ) from error

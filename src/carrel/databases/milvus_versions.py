@@ -1,0 +1,193 @@
+"""Collections that replace each other under one name.
+
+A name is an alias of `NAME_v1`; what is to replace that is built as `NAME_v2`, and the alias is then turned to it,
+which is one step for whoever reads. Milvus has no other way to change a dimension. What a collection holds is said by
+its properties.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from carrel.databases.milvus import Gone
+from carrel.errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pymilvus import CollectionSchema
+    from pymilvus.milvus_client import IndexParams
+
+    from carrel.databases.milvus import MilvusServer
+
+_PREFIX = "carrel."
+_SETTLING = 10.0
+"""Seconds after which every replica has what was written, as "bounded" reads are at most half as far behind."""
+_CREATING = 60.0
+_FEW = 4000
+"""Rows that a server compares one by one, sealed or not."""
+
+
+@dataclass(frozen=True)
+class Version:
+    """A collection, and what it says of itself."""
+
+    name: str
+    facts: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What a collection is made of."""
+
+    schema: CollectionSchema
+    indexes: IndexParams
+
+
+class Versions:
+    def __init__(self, server: MilvusServer, name: str, columns: Callable[[Mapping[str, str]], Columns]) -> None:
+        self.server = server
+        self.name = name
+        self._columns = columns
+        self._stamp = ""
+        self._changed = 0.0
+
+    def current(self) -> Version | None:
+        """The one that the name stands for."""
+        found = self.at(self.name)
+        if found and found.name == self.name:
+            raise StoreUnavailable(
+                f"the collection {self.name!r} in {self.server.address!r} was not made by Carrel",
+                hint="Name another collection after the server.",
+            )
+        return found
+
+    def at(self, name: str) -> Version | None:
+        try:
+            said = self.server.call("describe_collection", name)
+        except Gone:
+            return None
+        facts = said.get("properties") or {}
+        held = {key.removeprefix(_PREFIX): value for key, value in facts.items() if key.startswith(_PREFIX)}
+        return Version(said["collection_name"], held)
+
+    def first(self, facts: Mapping[str, str]) -> Version:
+        """The current one; the first, if there is none yet."""
+        current = self.current()
+        if current is None:
+            self.turn_to(self._made(1, facts))
+            current = self.current()
+        if current is None:
+            raise Gone(f"the collection {self.name!r} in {self.server.address!r} was dropped just now")
+        return current
+
+    def beside(self, facts: Mapping[str, str]) -> Version:
+        """One that is to replace the current one; what is there already counts, if it is of these facts."""
+        others = self._others()
+        for version in others:
+            if facts.items() <= version.facts.items():
+                return version
+        made = self.another(facts)
+        for version in others:
+            self._drop(version.name)
+        return made
+
+    def another(self, facts: Mapping[str, str]) -> Version:
+        self.current()
+        return self._made(max(self._numbers(), default=1) + 1, facts)
+
+    def turn_to(self, version: Version) -> None:
+        """Let the name stand for this one from now on."""
+        if self.current():
+            self.server.call("alter_alias", version.name, self.name)
+            return
+        try:
+            self.server.call("create_alias", version.name, self.name)
+        except StoreUnavailable:
+            # Another process may have been quicker.
+            if self.current() is None:
+                raise
+
+    def sweep(self) -> None:
+        """Drop all but the current one."""
+        for version in self._others():
+            self._drop(version.name)
+
+    def touch(self, version: Version, rows: int = 0) -> None:
+        """Tell readers that something was written, and let the server seal it where that are many rows.
+
+        Several writers may each count without the other: what matters is that somebody does.
+        """
+        unsealed = int(version.facts.get("unsealed") or 0) + rows
+        if unsealed >= _FEW and self._has_sealed(version, unsealed):
+            unsealed = 0
+        facts = {"written": secrets.token_hex(8), "unsealed": str(unsealed)}
+        self.server.call("alter_collection_properties", version.name, _properties(facts))
+
+    def _has_sealed(self, version: Version, unsealed: int) -> bool:
+        """Of rows that are not sealed, an index that the server makes by itself misses every tenth: so if they are a
+        tenth of all. A server that was asked too often refuses it; it is asked again after the next write."""
+        try:
+            held = int(self.server.call("get_collection_stats", version.name)["row_count"])
+            if 10 * unsealed < held:
+                return False
+            self.server.call("flush", version.name, _async=True, retry_on_rate_limit=False)
+        except StoreUnavailable:
+            return False
+        return True
+
+    def level(self, version: Version) -> str:
+        """How consistent a read must be to see all that was written.
+
+        A "strong" read waits for the server's next tick, some 200 ms: it is needed as long as the last write is young.
+        """
+        stamp = f"{version.name}/{version.facts.get('written', '')}"
+        if stamp != self._stamp:
+            self._stamp, self._changed = stamp, time.monotonic()
+        return "Strong" if time.monotonic() - self._changed < _SETTLING else "Bounded"
+
+    def _made(self, number: int, facts: Mapping[str, str]) -> Version:
+        name, columns = f"{self.name}_v{number}", self._columns(facts)
+        try:
+            self._create(name, columns, _properties(facts))
+        except StoreUnavailable:
+            # Another process may have been quicker.
+            if self.at(name) is None:
+                raise
+        return Version(name, facts)
+
+    def _create(self, name: str, columns: Columns, properties: Mapping[str, str]) -> None:
+        self.server.call(
+            "create_collection",
+            name,
+            schema=columns.schema,
+            properties=properties,
+            consistency_level="Strong",
+            # With more than one, a reader could see some of a request's rows before the others.
+            num_shards=1,
+            timeout=_CREATING,
+        )
+        # Of no rows, an index is made at once; the client would look for it half a second later.
+        self.server.call("create_index", name, columns.indexes, sync=False, timeout=_CREATING)
+        self.server.load(name)
+
+    def _drop(self, name: str) -> None:
+        self.server.call("drop_collection", name)
+
+    def _others(self) -> list[Version]:
+        current = self.current()
+        names = {f"{self.name}_v{number}" for number in self._numbers()} - {current.name if current else ""}
+        return [version for version in map(self.at, sorted(names)) if version]
+
+    def _numbers(self) -> list[int]:
+        pattern = re.compile(re.escape(self.name) + r"_v([1-9]\d{0,8})")
+        names: list[Any] = self.server.call("list_collections")
+        return [int(found[1]) for name in names if (found := pattern.fullmatch(name))]
+
+
+def _properties(facts: Mapping[str, str]) -> dict[str, str]:
+    return {f"{_PREFIX}{key}": value for key, value in facts.items()}

@@ -1,0 +1,397 @@
+"""What is particular to vectors on a Milvus server."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from pymilvus import DataType, MilvusClient
+
+from carrel import registry
+from carrel.databases import milvus
+from carrel.errors import InvalidInput, StoreUnavailable
+from carrel.keywords.milvus import MilvusKeywords
+from carrel.types import EVERYTHING, Filter, Hit, Matrix
+from carrel.vectors.flat import FlatVectors
+from carrel.vectors.milvus import MilvusVectors
+from tests import servers
+from tests.builders import make_chunk
+from tests.milvus_places import connected, place
+
+DIM = 8
+SECRET = "open sesame"  # noqa: S105
+
+
+def unit_rows(count: int, *, seed: int = 1, dim: int = DIM) -> Matrix:
+    rows = np.random.default_rng(seed).normal(size=(count, dim)).astype(np.float32)
+    unit: Matrix = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return unit
+
+
+def opened(address: str, name: str, *, password: str = "", dim: int = DIM) -> MilvusVectors:
+    kind, _, argument = address.partition(":")
+    return MilvusVectors(kind, argument, model="model-a", dim=dim, namespace=name, password=password)
+
+
+@pytest.fixture(scope="module")
+def address(milvus_server: servers.Server) -> str:
+    return milvus_server.address
+
+
+@pytest.fixture
+def name(address: str) -> Iterator[str]:
+    with place(address, model="model-a") as made:
+        yield made
+
+
+@pytest.fixture
+def store(address: str, name: str) -> MilvusVectors:
+    return opened(address, name)
+
+
+@pytest.fixture(scope="module")
+def client(address: str) -> Iterator[MilvusClient]:
+    client = connected(address)
+    yield client
+    client.close()
+
+
+def test_the_settings_name_it_by_its_address(address: str) -> None:
+    made = registry.make("vectors", address, model="m", dim=3, namespace="carrel_vectors_x", password="")
+    assert isinstance(made, MilvusVectors)
+    assert made.count() == 0
+    assert registry.find("vectors", "milvus+s") is MilvusVectors
+
+
+def test_an_address_may_name_the_collection(address: str, name: str, client: MilvusClient) -> None:
+    store = opened(f"{address}/{name}", "unused")
+    store.put([make_chunk("a")], unit_rows(1))
+    assert client.describe_collection(name)["collection_name"] == f"{name}_v1"
+    assert opened(address, name).addresses() == {"a/ch1/s1/p1"}
+
+
+@pytest.mark.parametrize("wrong", ["a-b", "1st", "a/b", "x" * 201, "a;drop"])
+def test_a_name_that_no_collection_can_have_is_refused(wrong: str) -> None:
+    with pytest.raises(InvalidInput, match="cannot be the name of a collection"):
+        opened(f"milvus://127.0.0.1:1/{wrong}", "unused")
+
+
+def test_a_collection_that_is_not_carrels_is_left_alone(address: str, client: MilvusClient) -> None:
+    schema = client.create_schema()
+    schema.add_field("id", DataType.INT64, is_primary=True)
+    schema.add_field("vector", DataType.FLOAT_VECTOR, dim=2)
+    with place(address, model="another's") as name:
+        client.create_collection(name, schema=schema)
+        store = opened(address, name)
+        with pytest.raises(StoreUnavailable, match="was not made by Carrel") as caught:
+            store.put([make_chunk()], unit_rows(1))
+        assert "another collection" in caught.value.hint
+        with pytest.raises(StoreUnavailable, match="was not made by Carrel"):
+            store.clear(model="m", dim=2)
+        assert client.has_collection(name)
+        assert client.list_collections().count(f"{name}_v2") == 0
+
+
+HOSTILE = [
+    '"',
+    "\\",
+    '\\"',
+    '" or year >= 0 or "',
+    "']",
+    "%",
+    "_",
+    "{x}",
+    "a\nb",
+    "\r",
+    "a\tb",
+    "\x01",
+    "🙂",
+    "\\n",
+    "",
+]
+
+
+@given(value=some.text(), other=some.text())
+def test_a_text_in_a_filter_ends_where_its_quotes_do(value: str, other: str) -> None:
+    """As the server's own language has it: what follows a backslash is one character, and not the end."""
+    found = re.findall(r'"(?:[^"\\\r\n]|\\["\\nr])*"', milvus.one_of("x", [value, other]))
+    read = [re.sub(r"\\(.)", lambda one: {"n": "\n", "r": "\r"}.get(one[1], one[1]), text[1:-1]) for text in found]
+    assert read == sorted([value.replace("\0", "�"), other.replace("\0", "�")])
+
+
+def test_whatever_a_filter_names_it_lets_through_that_and_nothing_else(store: MilvusVectors) -> None:
+    chunks = [
+        make_chunk(f"p{value}", number, venue=value, topic=value, tags=(value,)) for number, value in enumerate(HOSTILE)
+    ]
+    store.put(chunks, unit_rows(len(chunks)))
+    for value in HOSTILE:
+        facts: dict[str, Any] = {
+            "paper_ids": frozenset({f"p{value}"}),
+            "tags": frozenset({value}),
+            "topic": value,
+            "venue": value,
+        }
+        alone = [Filter(**{key: fact}) for key, fact in facts.items()] if value in HOSTILE[:5] else []
+        for where in (Filter(**facts), *alone):
+            hits = store.search(unit_rows(1)[0], limit=50, where=where)
+            assert {hit.address for hit in hits} == {chunk.address for chunk in chunks if where.matches(chunk)}
+    store.delete([f"p{value}" for value in HOSTILE[:5]])
+    assert store.addresses() == {chunk.address for chunk in chunks[5:]}
+
+
+def test_a_filter_may_name_very_many_papers(store: MilvusVectors) -> None:
+    chunks = [make_chunk(f"paper{number}", year=2000 + number) for number in range(30)]
+    store.put(chunks, unit_rows(30))
+    nobody = frozenset(f"nobody with a rather long name {number}" for number in range(11_000))
+    found = store.search(unit_rows(1)[0], limit=50, where=Filter(paper_ids=nobody | {"paper3", "paper7"}))
+    assert {hit.address for hit in found} == {"paper3/ch1/s1/p1", "paper7/ch1/s1/p1"}
+    assert store.search(unit_rows(1)[0], limit=50, where=Filter(paper_ids=nobody)) == []
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ({"venue": "x" * 70_000}, "a venue is too long for Milvus: 70,000 bytes"),
+        ({"tags": tuple(map(str, range(5000)))}, "5,000 tags"),
+        ({"paper_id": "ä" * 40_000}, "too long for Milvus: 80,0"),
+    ],
+)
+def test_what_the_server_cannot_hold_is_refused_before_anything_is_written(
+    store: MilvusVectors, facts: dict[str, Any], reason: str
+) -> None:
+    store.put([make_chunk("a")], unit_rows(1))
+    paper_id = str(facts.pop("paper_id", "a"))
+    with pytest.raises(InvalidInput, match=reason):
+        store.put([make_chunk("b"), make_chunk(paper_id, 2, **facts)], unit_rows(2))
+    assert store.addresses() == {"a/ch1/s1/p1"}
+
+
+def test_numbers_beyond_the_servers_own_are_no_error(store: MilvusVectors) -> None:
+    store.put([make_chunk("a", year=10**30), make_chunk("b", year=2000)], unit_rows(2))
+    query = unit_rows(1)[0]
+    for where in (Filter(year_min=10**25), Filter(year_min=2001, year_max=10**40)):
+        assert store.search(query, limit=5, where=where) == [Hit("a/ch1/s1/p1", 1.0)]
+    assert len(store.search(query, limit=5, where=Filter(year_min=-(10**30)))) == 2
+
+
+def test_more_of_one_score_than_are_fetched_at_first_are_still_ordered_by_address(store: MilvusVectors) -> None:
+    row = unit_rows(1)
+    store.put([make_chunk("many", number) for number in range(150)], np.repeat(row, 150, axis=0))
+    everything = sorted(f"many/ch1/s1/p{number}" for number in range(150))
+    assert [hit.address for hit in store.search(row[0], limit=3, where=EVERYTHING)] == everything[:3]
+    assert [hit.address for hit in store.search(row[0], limit=20_000, where=EVERYTHING)] == everything
+
+
+def test_what_the_server_does_not_find_at_once_is_found_by_comparing_all(
+    store: MilvusVectors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, rare = unit_rows(300), 5
+    chunks = [make_chunk("a", number, venue="Rare" if number % 60 == rare else "Common") for number in range(300)]
+    store.put(chunks, rows)
+    expected = store.search(rows[0], limit=300, where=EVERYTHING)
+    monkeypatch.setattr("carrel.vectors.milvus.MOST", 40)
+    assert store.search(rows[0], limit=300, where=EVERYTHING) == expected
+    found = store.search(rows[0], limit=5, where=Filter(venue="RAR"))
+    assert sorted(hit.address for hit in found) == sorted(f"a/ch1/s1/p{number}" for number in range(rare, 300, 60))
+
+
+def test_rows_that_a_filter_allows_are_found_though_thousands_are_nearer(store: MilvusVectors, tmp_path: Path) -> None:
+    near, far = unit_rows(900, seed=5), unit_rows(700, seed=6)
+    near[:, 0], far[:, 0] = 9.0, -9.0
+    rows = np.concatenate([near, far])
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    chunks = [make_chunk(f"p{number % 50}", number, year=2000 + 20 * (number >= 900)) for number in range(1600)]
+    exact = FlatVectors(tmp_path, model="model-a", dim=DIM)
+    for either in (store, exact):
+        either.put(chunks, rows)
+    # 700 rows are compared by the server, 14 of them one by one.
+    for where in (Filter(year_min=2010), Filter(year_min=2010, paper_ids=frozenset({"p7"}))):
+        assert store.search(rows[0], limit=5, where=where) == exact.search(rows[0], limit=5, where=where)
+
+
+def test_what_was_written_is_sealed_once_it_is_much(
+    address: str, client: MilvusClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("carrel.databases.milvus_versions._FEW", 50)
+    with place(address) as name:
+        store, sealed = opened(address, name), []
+        for number in range(3):
+            store.put([make_chunk(f"p{number}", chunk) for chunk in range(30)], unit_rows(30))
+            sealed.append(client.describe_collection(f"{name}_v1")["properties"]["carrel.unsealed"])
+        assert sealed == ["30", "0", "30"]
+        assert store.count() == 90
+
+
+def test_vectors_that_were_sealed_and_indexed_are_found_as_flat_finds_them(
+    address: str, client: MilvusClient, tmp_path: Path
+) -> None:
+    dim, count = 64, 3000
+    rng = np.random.default_rng(3)
+    centres = rng.normal(size=(40, dim))
+    rows = centres[rng.integers(0, 40, count)] + 0.6 * rng.normal(size=(count, dim))
+    rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    chunks = [make_chunk(f"paper{number // 30}", number, year=1990 + number % 30) for number in range(count)]
+    exact = FlatVectors(tmp_path, model="model-a", dim=dim)
+    exact.put(chunks, rows)
+    with place(address) as name:
+        store = opened(address, name, dim=dim)
+        store.put(chunks, rows)
+        client.flush(f"{name}_v1")
+        for either in (store, exact):
+            either.delete([f"paper{number}" for number in range(0, 100, 10)])
+        assert store.count() == exact.count() == 2700
+        for where in (EVERYTHING, Filter(year_min=2015)):
+            assert shared(store, exact, rows[::300], where) >= 0.98 * 10 * 10
+        held = store.many([chunk.address for chunk in chunks])
+        kept = [(chunk, row) for chunk, row in zip(chunks, rows, strict=True) if chunk.address in held]
+        assert len(kept) == 2700
+        assert all(np.array_equal(held[chunk.address], row) for chunk, row in kept)
+
+
+def shared(store: MilvusVectors, exact: FlatVectors, queries: Matrix, where: Filter) -> int:
+    """How many of the nearest ten both find; whatever is found has its exact score."""
+    count = 0
+    for query in queries:
+        found, everything = (one.search(query, limit=limit, where=where) for one, limit in ((store, 10), (exact, 3000)))
+        assert dict(found).items() <= dict(everything).items()
+        count += len({hit.address for hit in found} & {hit.address for hit in everything[:10]})
+    return count
+
+
+def test_several_writers_lose_nothing_and_make_one_collection(address: str, client: MilvusClient) -> None:
+    with place(address) as name:
+        stores = [opened(address, name) for _ in range(4)]
+        rows = unit_rows(5)
+
+        def write(number: int) -> None:
+            for paper in range(4):
+                stores[number].put([make_chunk(f"w{number}-{paper}", chunk) for chunk in range(5)], rows)
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(write, range(4)))
+        expected = {
+            make_chunk(f"w{number}-{paper}", chunk).address
+            for number in range(4)
+            for paper in range(4)
+            for chunk in range(5)
+        }
+        assert [store.addresses() for store in stores] == [expected] * 4
+        assert [found for found in client.list_collections() if found.startswith(name)] == [f"{name}_v1"]
+
+
+def test_a_reader_has_all_of_what_a_put_has_of_a_paper(address: str, name: str) -> None:
+    """The old chunks that it does not have any more may be there a moment longer."""
+    store, reader = opened(address, name), opened(address, name)
+    rows = unit_rows(40)
+    first = [make_chunk("a", number) for number in range(40)]
+    second = [make_chunk("a", number) for number in range(20, 60)]
+    store.put(first, rows)
+    whole = [{chunk.address for chunk in first}, {chunk.address for chunk in second}]
+    over = Event()
+
+    def watch() -> list[set[str]]:
+        seen = []
+        while not over.is_set():
+            seen.append({hit.address for hit in reader.search(rows[0], limit=100, where=EVERYTHING)})
+        return seen
+
+    with ThreadPoolExecutor(1) as pool:
+        seen = pool.submit(watch)
+        for number in range(12):
+            store.put((second, first)[number % 2], rows)
+        over.set()
+    assert len(seen.result()) > 3
+    assert all(any(one <= hits for one in whole) for hits in seen.result())
+    assert store.addresses() == whole[0]
+
+
+def test_a_collection_that_was_released_is_loaded_again(store: MilvusVectors, name: str, client: MilvusClient) -> None:
+    store.put([make_chunk("a")], unit_rows(1))
+    client.release_collection(f"{name}_v1")
+    store.put([make_chunk("b")], unit_rows(2)[1:])
+    client.release_collection(f"{name}_v1")
+    assert store.search(unit_rows(1)[0], limit=1, where=EVERYTHING) == [Hit("a/ch1/s1/p1", 1.0)]
+
+
+def test_nothing_is_left_behind_by_what_was_replaced(address: str, name: str, client: MilvusClient) -> None:
+    store = opened(address, name)
+    store.put([make_chunk("a")], unit_rows(1))
+    store.beside(model="model-b", dim=4)
+    store.clear(model="model-c", dim=3)
+    assert [found for found in client.list_collections() if found.startswith(name)] == [f"{name}_v3"]
+    with pytest.raises(ValueError, match="made beside this store"):
+        store.adopt(opened(address, name))
+
+
+def test_bm25_is_refused_by_a_server_that_has_none(address: str) -> None:
+    index = MilvusKeywords("milvus", address.removeprefix("milvus:"), namespace="old")
+    for ask in (index.count, lambda: index.put([make_chunk()]), lambda: index.search("x", limit=1), index.clear):
+        with pytest.raises(StoreUnavailable, match=r"Milvus 2\.3 has no BM25") as caught:
+            ask()
+        assert "'tantivy'" in caught.value.hint
+
+
+def test_a_server_that_is_not_there_is_said_at_once_with_its_address_and_no_password() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        where = f"milvus://ann@127.0.0.1:{taken.getsockname()[1]}"
+        began = time.monotonic()
+        store = opened(where, "carrel_x", password=SECRET)
+        with pytest.raises(StoreUnavailable, match=re.escape(repr(where))) as caught:
+            store.search(unit_rows(1)[0], limit=1, where=EVERYTHING)
+        with pytest.raises(StoreUnavailable):
+            store.put([make_chunk()], unit_rows(1))
+    assert time.monotonic() - began < 10
+    assert SECRET not in f"{caught.value} {caught.value.hint}"
+    assert "set vectors = 'flat'" in caught.value.hint
+
+
+def test_a_server_that_never_answers_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(milvus, "_PATIENCE", 1.0)
+    monkeypatch.setitem(milvus.CHANNEL, "grpc.min_reconnect_backoff_ms", 500)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        began = time.monotonic()
+        store = opened(f"milvus://127.0.0.1:{silent.getsockname()[1]}", "carrel_x")
+        with pytest.raises(StoreUnavailable):
+            store.count()
+        assert time.monotonic() - began < 6
+
+
+def test_a_server_that_asks_for_a_password_and_is_killed_while_it_is_asked() -> None:
+    try:
+        starting = servers.milvus_to_stop(common__security__authorizationEnabled="true")
+        server = starting.__enter__()
+    except servers.CannotStart as reason:
+        pytest.skip(str(reason))
+    try:
+        where = server.address.replace("//", "//root@")
+        with pytest.raises(StoreUnavailable, match="auth") as caught:
+            opened(where, "carrel_x", password=SECRET).count()
+        assert "CARREL_VECTORS_PASSWORD" in caught.value.hint
+        assert SECRET not in f"{caught.value} {caught.value.hint}"
+        store = opened(where, "carrel_x", password=servers.MILVUS_TOKEN.partition(":")[2])
+        store.put([make_chunk("a", number) for number in range(20)], unit_rows(20))
+        expected = store.search(unit_rows(1)[0], limit=5, where=EVERYTHING)
+        server.stop()
+        began = time.monotonic()
+        with pytest.raises(StoreUnavailable, match=re.escape(where)):
+            store.search(unit_rows(1)[0], limit=5, where=EVERYTHING)
+        with pytest.raises(StoreUnavailable):
+            store.put([make_chunk("b")], unit_rows(1))
+        assert time.monotonic() - began < 20
+        server.start()
+        assert store.search(unit_rows(1)[0], limit=5, where=EVERYTHING) == expected
+        store.put([make_chunk("b")], unit_rows(1))
+        assert store.count() == 21
+    finally:
+        starting.__exit__(None, None, None)
