@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from typing import TypeVar
 
 import pytest
 from hypothesis import settings
 
 from tests import servers
 
+Started = TypeVar("Started")
+
 # No deadline: on shared cores the time of one example says nothing.
 settings.register_profile("carrel", deadline=None, max_examples=60, database=None)
 settings.load_profile("carrel")
+# In the background of a shell it is ignored, by children too, and some tests are about it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
@@ -20,12 +26,28 @@ def postgresql_server() -> Iterator[servers.Server]:
     yield from _started(servers.postgresql())
 
 
+@pytest.fixture(scope="module")
+def stoppable() -> Iterator[servers.Postgresql]:
+    """A PostgreSQL of the module's own, to be stopped under it and started again."""
+    yield from _started(servers.postgresql_to_stop())
+
+
 @pytest.fixture(scope="session")
 def bolt_server() -> Iterator[servers.Server]:
     yield from _started(servers.bolt())
 
 
-def _started(starting: AbstractContextManager[servers.Server]) -> Iterator[servers.Server]:
+@pytest.fixture(scope="session")
+def milvus_server() -> Iterator[servers.Server]:
+    yield from _started(servers.milvus())
+
+
+@pytest.fixture(scope="session")
+def milvus_lite_server() -> Iterator[servers.Server]:
+    yield from _started(servers.milvus_lite())
+
+
+def _started(starting: AbstractContextManager[Started]) -> Iterator[Started]:
     try:
         server = starting.__enter__()
     except servers.CannotStart as reason:

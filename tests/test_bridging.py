@@ -232,7 +232,7 @@ def test_an_empty_graph_is_told_of(library: Library) -> None:
 def test_a_graph_that_fails_is_a_degradation(
     library: Library, monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
 ) -> None:
-    def breaking(_: Any) -> Any:
+    def breaking(_: Any, **__: Any) -> Any:
         raise error
 
     monkeypatch.setattr(library.stores.graph, "spoken", breaking)

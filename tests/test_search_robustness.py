@@ -253,7 +253,7 @@ def test_vectors_of_another_model_or_length_are_refused_before_they_are_compared
     other.name, longer.name = "other", library.embedder.name
     with reopened(library, other) as opened, pytest.raises(InvalidInput, match="embedded by 'other'") as caught:
         opened.search("subject3")
-    assert "Set embedder back, or run 'carrel index build --force'" in caught.value.hint
+    assert "Set embedder back, or run 'carrel index build'" in caught.value.hint
     with reopened(library, longer) as opened, pytest.raises(DimensionMismatchError, match="32 != 64") as mismatch:
         opened.search("subject3")
     assert f"Set embedder back to '{longer.name}'" in mismatch.value.hint
@@ -395,7 +395,7 @@ class Recovering(HashedWords):
 def test_a_question_that_could_not_be_embedded_ahead_is_tried_again() -> None:
     meaning = Meaning(Recovering(), MemoryVectors(model="m", dim=64))
     meaning.begin("trees")
-    while not meaning._begun("trees").has_failed:
+    while not meaning._side.begun("trees").has_failed:
         time.sleep(0.001)
     meaning.begin("trees")
     assert meaning.of_question("trees").shape == (64,)

@@ -42,9 +42,12 @@ class Place:
     """The name of what was shown last; empty at the beginning."""
     shown: int = 0
 
-    def page(self, items: Sequence[Item], name: Callable[[Item], str], *, limit: int) -> Page[Item]:
-        """So many of the items from here on, or all for 0; of a long list, `shown + limit + 1` suffice."""
-        start = self._start([name(item) for item in items])
+    def page(self, items: Sequence[Item], name: Callable[[Item], str], *, limit: int, offset: int = 0) -> Page[Item]:
+        """So many of the items from here on, or all for 0; of a long list, `shown + limit + 1` suffice.
+
+        An `offset` is a place by itself, for who is at none yet.
+        """
+        start = offset or self._start([name(item) for item in items])
         end = start + limit if limit else len(items)
         taken = tuple(items[start:end])
         return Page(taken, self._sealed(name(taken[-1]), start + len(taken)) if taken and end < len(items) else None)

@@ -7,7 +7,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from carrel import hidden, pulse, screening
+from carrel import advising, hidden, pulse, registry, screening
 from carrel.errors import CarrelError
 from carrel.files import is_writable
 from carrel.library import Library
@@ -37,12 +37,13 @@ def examine(folder: str, flags: Mapping[str, str]) -> list[Check]:
     except CarrelError as error:
         return [*checks, Check("library", "problem", error.message, error.hint)]
     with library:
-        return [*checks, *(_checked(name, look, library) for name, look in _looks())]
+        return [*checks, *(_checked(name, look, library) for name, look in _looks()), _size(library)]
 
 
 def _looks() -> Iterator[tuple[str, Callable[[Library], str]]]:
     yield "library", _library
     yield "disk", _disk
+    yield "extras", _extras
     yield from (pulse.PARTS | {"catalog": _catalog}).items()
     yield "index", _index
     yield "texts", _texts
@@ -66,6 +67,14 @@ def _disk(library: Library) -> str:
     return f"{free / 1e9:.1f} GB free"
 
 
+def _extras(library: Library) -> str:
+    """Whether what talks to each store is installed: without it, no store can be opened."""
+    chosen = {seam: str(getattr(library.settings, seam)) for seam in ("catalog", "vectors", "keywords", "graph")}
+    for seam, named in chosen.items():
+        registry.find(seam if seam.endswith("s") else f"{seam}s", named.partition(":")[0])
+    return ", ".join(f"{seam}: {named.partition(':')[0]}" for seam, named in chosen.items())
+
+
 def _catalog(library: Library) -> str:
     unfinished = library.stores.catalog.unfinished()
     left = len(unfinished.pending) + len(unfinished.retired)
@@ -84,6 +93,16 @@ def _index(library: Library) -> str:
             hint="Run 'carrel index build'.",
         )
     return f"healthy, {checked.papers_indexed:,} papers"
+
+
+def _size(library: Library) -> Check:
+    """Whether a store is outgrown: no problem, but good to know."""
+    try:
+        advice = advising.advise(advising.measured(library))
+    except CarrelError as error:
+        return Check("size", "ok", f"not measured: {error.message}")
+    moves = [f"Run '{one.command}'." for one in advice if one.command]
+    return Check("size", "ok", "; ".join(one.told for one in advice), " ".join(moves))
 
 
 def _texts(library: Library) -> str:

@@ -111,6 +111,24 @@ def cut_short(directory: Path, sizes: dict[str, int]) -> str:
     return ""
 
 
+def link_or_copy(source: Path, target: Path) -> None:
+    """A file, or a directory of files, that never changes, under a second name; what has that name goes."""
+    if source.is_dir():
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(source, target, copy_function=_link)
+    else:
+        target.unlink(missing_ok=True)
+        _link(str(source), str(target))
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        # Not every file system has links.
+        shutil.copy2(source, target)
+
+
 def size_on_disk(directory: Path) -> int:
     return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
 

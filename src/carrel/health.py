@@ -52,6 +52,10 @@ class IndexBuild:
     index_size_bytes: int
     failed: tuple[Problem, ...] = ()
     """Lines of refs.jsonl that could not be read, because of which nothing was retired; texts that were refused."""
+    model_before: str = ""
+    """Whose vectors were replaced; they were searched until then. Empty where the model is the same."""
+    papers_resumed: int = 0
+    """Papers that an interrupted change of model had embedded already."""
     status: str = "complete"
     skipped_reason: str = "no_abstract"
 
@@ -158,7 +162,7 @@ def compare(found: Found, stores: Stores, cache: Path, state: IndexState) -> Ind
         state=state,
         orphaned=tuple(sorted({paper_of(address) for address in stray} | unlisted | unknown)),
         model=stores.vectors.model,
-        index_created=_made_at(cache / "vectors" / "manifest.json"),
+        index_created=created_at(cache),
         index_size_bytes=index_size(cache),
         broken=tuple(found.problems),
     )
@@ -171,8 +175,27 @@ def state_of(stores: Stores, place: Layout) -> IndexState:
         return IndexState.BUILDING if locking.is_held(place.lock) else IndexState.STALE
     if not (known or stores.vectors.count() or stores.keywords.count()):
         return IndexState.NOT_BUILT
-    current = known is not None and _is_known(place.refs, known) and curation.is_current(place)
-    return IndexState.READY if current and fits(stores) else IndexState.STALE
+    return IndexState.STALE if any(_behind(stores, place)) else IndexState.READY
+
+
+def complaints(stores: Stores, place: Layout) -> Iterator[str]:
+    """Why the index is not ready; nothing where it is. Costs as little as `state_of`."""
+    if pending := len(stores.catalog.unfinished().pending):
+        yield f"{pending:,} paper{' is' if pending == 1 else 's are'} not indexed yet"
+    yield from _behind(stores, place)
+
+
+def _behind(stores: Stores, place: Layout) -> Iterator[str]:
+    """What changed since the index was made."""
+    known = _known_refs(place.cache)
+    if known is None:
+        yield "refs.jsonl was not taken in yet"
+    elif not _is_known(place.refs, known):
+        yield "refs.jsonl has changed since it was taken in"
+    if not curation.is_current(place):
+        yield "concepts.jsonl or edges.jsonl has changed since it was taken in"
+    if not fits(stores):
+        yield "the vectors were made by another model than the settings name"
 
 
 def mark_of(refs: Path) -> dict[str, Any]:
@@ -226,7 +249,9 @@ def index_size(cache: Path) -> int:
     return sum(size_on_disk(cache / name) for name in ("vectors", "keywords", "graph") if (cache / name).exists())
 
 
-def _made_at(path: Path) -> str:
+def created_at(cache: Path) -> str:
+    """When the vectors were last written; empty where they never were."""
+    path = cache / "vectors" / "manifest.json"
     if not path.exists():
         return ""
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")

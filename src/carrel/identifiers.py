@@ -21,6 +21,7 @@ _PMID = re.compile(
     r"(?:pmid\s*:?\s*|pubmed\.ncbi\.nlm\.nih\.gov/|ncbi\.nlm\.nih\.gov/pubmed/)?(?P<number>\d{1,9})/?", re.IGNORECASE
 )
 _PMCID = re.compile(r"\bPMC(?P<number>\d{1,9})\b", re.IGNORECASE)
+_NO_LETTER = re.compile(r"[^a-z0-9]+")
 _NOT_IN_SLUG = re.compile(r"[^\w.:+-]+")
 
 
@@ -53,6 +54,8 @@ def normalise_pmcid(text: str) -> str:
 
 def normalise_title(text: str) -> str:
     """What two spellings of one title share: letters and digits, without case and accents."""
+    if text.isascii():
+        return _NO_LETTER.sub("", text.lower())
     plain = unicodedata.normalize("NFKD", text).casefold()
     return "".join(character for character in plain if character.isalnum())
 

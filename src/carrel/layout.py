@@ -61,6 +61,11 @@ class Layout:
         return self.cache / "images"
 
     @property
+    def pages(self) -> Path:
+        """Of the pictures of papers' pages."""
+        return self.cache / "pages"
+
+    @property
     def audit(self) -> Path:
         """Who changed what through the service, and who was turned away."""
         return self.home / "audit.jsonl"

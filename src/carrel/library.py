@@ -11,26 +11,28 @@ from __future__ import annotations
 
 import secrets
 import time
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from carrel import health, layout, likeness, reading, retractions
+from carrel import health, layout, likeness, locking, reading, retractions
 from carrel import search as searching
 from carrel.embedders import cache_contents
 from carrel.errors import PaperNotFound
-from carrel.ingest import adding, indexing
+from carrel.ingest import adding, indexing, reembedding
+from carrel.ingest.reembedding import Replaced
 from carrel.reading import chunks, figures, naming, papers
 from carrel.references import jsonl
+from carrel.references.records import public
 from carrel.search.arranging import Shape
 from carrel.selecting import narrowed
+from carrel.showing import Showing
 from carrel.stores import fits
-from carrel.taking import Taking
 from carrel.types import EVERYTHING, ChunkKind, Mode, Part, SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from carrel.catalogs import PaperRow
     from carrel.catalogs.locations import Location
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     from carrel.types import AddReport, Box, Chunk, ExhibitKind, Filter, Progress
 
 
-class Library(Taking):
+class Library(Showing):
     """A researcher's papers and everything that can be asked of them.
 
     Opening is cheap: stores and models are opened by the first verb that needs them. One process writes at a time;
@@ -191,13 +193,13 @@ class Library(Taking):
         """Papers whose abstracts are about what the query is about, from a similarity on that suits the model."""
         searching.check_query(query)
         searching.check_filter(where)
-        parts = self.stores
+        parts = self.current
         return likeness.semantic(
             query,
             limit=limit,
             threshold=threshold,
             where=where,
-            embedder=self.embedder,
+            embedder=parts.embedder,
             vectors=parts.vectors,
             catalog=parts.catalog,
         )
@@ -228,11 +230,15 @@ class Library(Taking):
 
     def papers(self, wanted: papers.Wanted = papers.EVERY) -> papers.Listing:
         """The papers that are wanted, with how much there is of each."""
-        return papers.listing(wanted, self.stores.catalog)
+        return papers.listing(wanted, self.shelf, self.stores.catalog)
 
     def tags(self, *names: str) -> dict[str, int]:
         """How many of these papers, or of all, have each tag, the most used first."""
-        return papers.tags(names, self.stores.catalog)
+        return papers.tags(names, self.shelf, self.stores.catalog)
+
+    def venues(self, query: str = "") -> dict[str, int]:
+        """How many papers appeared at each venue whose name has this in it, the most used first."""
+        return papers.venues(query, self.shelf)
 
     def bibliography(self, name: str) -> Bibliography:
         """What a paper cites, and which of it the library has."""
@@ -262,11 +268,15 @@ class Library(Taking):
         told = {one.id: retractions.headline(retractions.flags_of(one, self.notices)) for one in references}
         return {paper_id: word for paper_id, word in told.items() if word}
 
-    def export(self, *paper_ids: str, style: str = "bibtex") -> str:
-        """These papers, or all, as BibTeX or as CSL-JSON (`style="csl"`)."""
+    def export(self, *paper_ids: str, style: str = "bibtex", for_others: bool = False) -> str:
+        """These papers, or all, as BibTeX or as CSL-JSON (`style="csl"`).
+
+        `for_others` leaves out abstracts, the reader's own words, and where files are.
+        """
         from carrel import exporting
 
         references = exporting.chosen(paper_ids, self.stores.catalog)
+        references = [public(one) for one in references] if for_others else references
         return exporting.as_csl(references) if style == "csl" else exporting.as_bibtex(references)
 
     def export_to(self, path: Path, *paper_ids: str) -> Appended:
@@ -324,11 +334,14 @@ class Library(Taking):
         return opening.open_papers(wanted, shelf, reader=self.settings.pdf_reader)
 
     def build_index(self, *, force: bool = False, progress: Progress | None = None) -> health.IndexBuild:
-        """Bring catalog and indexes to what refs.jsonl says; `force` makes them anew, embeddings included."""
+        """Bring catalog and indexes to what refs.jsonl says; `force` makes them anew, embeddings included.
+
+        The vectors of another model are built beside those there are, which are searched until the new ones are whole.
+        """
         start = time.monotonic()
-        with self._writing(progress):
-            found = self._take_in_refs()
-            if force or not fits(self.stores):
+        with self._changing_model(progress, force=force) as finish, self._writing(progress):
+            found, replaced = self._take_in_refs(), finish()
+            if force:
                 indexing.start_over(self.stores)
             else:
                 self._reopen_missing(found)
@@ -338,12 +351,27 @@ class Library(Taking):
         return health.IndexBuild(
             papers_indexed=len(rows) - skipped,
             papers_skipped=skipped,
-            chunks_embedded=settled.embedded,
+            chunks_embedded=settled.embedded + replaced.embedded,
             duration_seconds=round(time.monotonic() - start, 3),
             model=self.embedder.name,
             index_size_bytes=health.index_size(self.layout.cache),
             failed=(*found.problems, *settled.failed),
+            model_before=replaced.model,
+            papers_resumed=replaced.resumed,
         )
+
+    @contextmanager
+    def _changing_model(self, progress: Progress | None, *, force: bool) -> Iterator[Callable[[], Replaced]]:
+        """Embed what is there, if the vectors are another model's, while others write; given is what ends it."""
+        if force or fits(self.current):
+            yield Replaced
+            return
+        lock = self.layout.cache / "model.lock"
+        with locking.held(lock, timeout=self.settings.lock_timeout, progress=progress):
+            with self._writing(progress):
+                self._take_in_refs()
+            batch = self.settings.ingest.batch_characters
+            yield reembedding.begin(self.current, self.layout.cache, batch=batch, progress=progress)
 
     def check_index(self) -> health.IndexCheck:
         """Whether the indexes are what refs.jsonl and the catalog say they should be."""

@@ -1,20 +1,24 @@
-"""One writer at a time, whichever processes there are."""
+"""Whose turn it is to write, whichever processes and machines there are."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from carrel.errors import LibraryBusy
 from carrel.files import writing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from filelock import BaseFileLock
 
     from carrel.types import Progress
+
+_LIBRARY = "library"
 
 
 @contextmanager
@@ -62,3 +66,64 @@ def is_held(path: Path) -> bool:
     except OSError:
         # On a read-only disk nobody writes.
         return False
+
+
+class Lock(NamedTuple):
+    name: str
+    is_shared: bool = False
+    """Whether others may have it, too, who want no more than to share it."""
+
+
+class Locks(Protocol):
+    """Locks that every machine sees. Whoever dies, or is cut off, lets go."""
+
+    def held(self, locks: Sequence[Lock], *, timeout: float) -> AbstractContextManager[Callable[[], None]]:
+        """Have these, one after the other, or raise `LibraryBusy`. What is given raises once they are lost."""
+        ...
+
+
+@dataclass(frozen=True)
+class LibraryLock:
+    """Who may write to one library.
+
+    Who writes alone waits for all others. Where every store can be written by several at once, others wait only for
+    who is at the same paper; where one of them is of files, everybody writes alone.
+    """
+
+    path: Path
+    """The file that writers in one folder lock."""
+    locks: Locks | None = None
+    """None where all writers are on one machine."""
+    side_by_side: bool = False
+    """Whether several can write to the stores at once."""
+
+    @contextmanager
+    def alone(self, *, timeout: float, progress: Progress | None = None) -> Iterator[Callable[[], None]]:
+        """Given is what raises once the turn is lost, as on a server that was restarted."""
+        with held(self.path, timeout=timeout, progress=progress):
+            if self.locks is None:
+                yield _nothing
+                return
+            with self.locks.held([Lock(_LIBRARY)], timeout=timeout) as check:
+                yield check
+
+    def beside(self, name: str, *, timeout: float) -> AbstractContextManager[Callable[[], None]]:
+        """Be the one who is at something, beside others who are at something else."""
+        if self.locks is None or not self.side_by_side:
+            return self.alone(timeout=timeout)
+        return self.locks.held([Lock(_LIBRARY, is_shared=True), Lock(name)], timeout=timeout)
+
+    def further(self, name: str, *, timeout: float) -> AbstractContextManager[Callable[[], None]]:
+        """The same, of who has a turn already: `beside` never waits for who waits for this."""
+        if self.locks is None or not self.side_by_side:
+            return _had()
+        return self.locks.held([Lock(name)], timeout=timeout)
+
+
+@contextmanager
+def _had() -> Iterator[Callable[[], None]]:
+    yield _nothing
+
+
+def _nothing() -> None:
+    """A lock on a file is not lost."""

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from carrel import curation, health, locking, registry, retractions, settings
+from carrel import curation, health, registry, retractions, settings
 from carrel.answer import Means
+from carrel.assembling import Assembling
 from carrel.chunking import Limits, pages
 from carrel.concepts import Rules
 from carrel.concepts.triples import Asked
 from carrel.embedders.cache import EmbeddingCache
 from carrel.embedders.papers_cache import PapersCache
-from carrel.errors import InvalidInput, SourceError
+from carrel.errors import InvalidInput, SourceError, StoreUnavailable
 from carrel.ingest import adding, entries, indexing
 from carrel.isolation.process import Budget
 from carrel.isolation.workers import Workers
 from carrel.once import once
 from carrel.pictures import Pictures
 from carrel.reading import figures
+from carrel.reading.shelf import Shelf
 from carrel.search import Pipeline, arms
 from carrel.search.concepts import Concepts
 from carrel.search.meaning import Meaning
 from carrel.search.understanding import Understanding
 from carrel.selecting import narrowed_by_fields
-from carrel.stores import Stores
+from carrel.stores import Stores, fits
+from carrel.succession import Succession
 from carrel.types import Degradation, Mode, Problem, Standing
 
 if TYPE_CHECKING:
@@ -38,8 +43,8 @@ if TYPE_CHECKING:
     from carrel.concepts import Extractor
     from carrel.embedders import Embedder
     from carrel.generators import Generator
-    from carrel.graphs import GraphStore
     from carrel.layout import Layout
+    from carrel.locking import LibraryLock
     from carrel.parsers import Parser
     from carrel.references import Found
     from carrel.rerankers import Reranker
@@ -64,6 +69,7 @@ class Parts:
     ) -> None:
         self.layout = place
         self.settings, self.origins = settings.load(place.config, overrides)
+        self._succession = Succession(place, overrides, is_closed=embedder is not None)
         self.observers: list[Callable[[QueryRecord], None]] = []
         """Who is told of each query, whether or not it is kept."""
         if embedder is not None:
@@ -75,12 +81,14 @@ class Parts:
 
     def close(self) -> None:
         if "stores" in self.__dict__:
+            self._succession.close()
             self.stores.vectors.close()
             self.stores.keywords.close()
             self.stores.graph.close()
             self.stores.catalog.close()
             del self.stores
-            self.__dict__.pop("_meaning", None)
+            for name in ("_meaning", "shelf"):
+                self.__dict__.pop(name, None)
         if "workers" in self.__dict__:
             self.workers.close()
         if notices := self.__dict__.pop("notices", None):
@@ -96,19 +104,7 @@ class Parts:
 
     @once
     def embedder(self) -> Embedder:
-        models = self.settings.models
-        made: Embedder = registry.make(
-            "embedders",
-            self.settings.embedder,
-            threads=self.settings.threads or None,
-            folder=self.layout.root.parent,
-            cache=self.layout.cache / "models",
-            confined=self._is_checked_in("embedder"),
-            # The user's key goes to no server that only the library's config names.
-            api_key="" if self._is_checked_in("models.base_url") else models.api_key.get_secret_value(),
-            **models.model_dump(exclude={"api_key", "allow_remote"}, exclude_defaults=True),
-        )
-        return made
+        return self.assembling.embedder()
 
     @once
     def generator(self) -> Generator:
@@ -154,20 +150,38 @@ class Parts:
 
     @once
     def stores(self) -> Stores:
-        cache, chosen = self.layout.cache, self.settings
-        model = {"model": self.embedder.name, "dim": self.embedder.dim}
+        catalog, make = self.make_catalog(), self.assembling
         return Stores(
-            catalog=self.make_catalog(),
-            vectors=registry.make("vectors", chosen.vectors, directory=cache / "vectors", **model),
-            keywords=registry.make("keywords", chosen.keywords, directory=cache / "keywords"),
-            graph=self._graph(),
+            catalog=catalog,
+            vectors=make.vectors(catalog, model=self.embedder.name, dim=self.embedder.dim),
+            keywords=make.keywords(catalog),
+            graph=make.graph(),
             embedder=self.embedder,
-            cache=EmbeddingCache(
-                self.layout.embeddings, model=self.embedder.name, dim=self.embedder.dim, lender=self._lender
-            ),
+            cache=self._cache,
             pictures=self.pictures,
             extractor=self._extractor,
         )
+
+    @property
+    def _cache(self) -> EmbeddingCache:
+        model = self.embedder
+        return EmbeddingCache(self.layout.embeddings, model=model.name, dim=model.dim, lender=self._lender)
+
+    @property
+    def current(self) -> Stores:
+        """The stores, with the embedder that their vectors are of by now; who only searches need not ask."""
+        # What cannot be read is told by whoever needs it.
+        with suppress(StoreUnavailable):
+            self.stores.vectors.count()
+        return self._follow()
+
+    def _follow(self) -> Stores:
+        """Take up the embedder of vectors that took the place of those that were here, if the settings name it."""
+        with self._succession.turn:
+            if not fits(self.stores) and (found := self._succession.successor(self.stores, self.settings)):
+                self.settings, self.origins, self.embedder = found.settings, found.origins, found.embedder
+                self.stores = replace(self.stores, vectors=found.vectors, embedder=found.embedder, cache=self._cache)
+            return self.stores
 
     @property
     def _extractor(self) -> Extractor | None:
@@ -185,27 +199,11 @@ class Parts:
         return self.settings.catalog != "sqlite" or self.layout.database.exists()
 
     def make_catalog(self) -> Catalog:
-        chosen = self.settings
-        made: Catalog = registry.make(
-            "catalogs",
-            chosen.catalog,
-            path=self.layout.database,
-            namespace=f"carrel_catalog_{chosen.catalog_namespace or self.layout.namespace}",
-            password="" if self._is_checked_in("catalog") else chosen.catalog_password.get_secret_value(),
-        )
-        return made
+        return self.assembling.catalog()
 
-    def _graph(self) -> GraphStore:
-        chosen = self.settings
-        made: GraphStore = registry.make(
-            "graphs",
-            chosen.graph,
-            path=self.layout.cache / "graph" / "graph.db",
-            # The prefix keeps what a config names apart from what is not Carrel's.
-            namespace=f"carrel_{chosen.graph_namespace or self.layout.namespace}",
-            password="" if self._is_checked_in("graph") else chosen.graph_password.get_secret_value(),
-        )
-        return made
+    @property
+    def assembling(self) -> Assembling:
+        return Assembling(self.layout, self.settings, self._is_checked_in)
 
     @cached_property
     def parsers(self) -> Mapping[str, Parser]:
@@ -276,8 +274,13 @@ class Parts:
         return Pictures(self.layout.images, self.layout.root.parent)
 
     @once
+    def shelf(self) -> Shelf:
+        """What papers are listed by."""
+        return Shelf(self.stores.catalog)
+
+    @once
     def _meaning(self) -> Meaning:
-        return Meaning(self.embedder, self.stores.vectors)
+        return Meaning(self.embedder, self.stores.vectors, self._follow)
 
     def _pipeline(self, mode: Mode, among: Collection[str] | None = None, *, graph: bool = True) -> Pipeline:
         """What a search of this mode is made of; `among` are the addresses of the only chunks it may find."""
@@ -339,13 +342,14 @@ class Parts:
         return (Degradation("retractions", complaint),) if complaint else ()
 
     def _boxes(self, chunk: Chunk, start: int, end: int) -> tuple[Box, ...]:
-        return pages.boxes(self.stores.catalog.places(chunk.paper_id, chunk.part), start, end)
+        places = self.stores.catalog.places(chunk.paper_id, chunk.part)
+        return pages.boxes(places, start, end, chunk.text, chunk.start)
 
     @property
     def _workplace(self) -> adding.Workplace:
         chunking, limits = self.settings.chunking, self.settings.ingest
         return adding.Workplace(
-            stores=self.stores,
+            stores=self.current,
             refs=self.layout.refs,
             parsers=self.parsers,
             relative=self.layout.relative,
@@ -375,7 +379,7 @@ class Parts:
 
     def _settle(self, progress: Progress | None = None, *, fresh: bool = False) -> indexing.Settled:
         batch = self.settings.ingest.batch_characters
-        settled = indexing.settle(self.stores, batch=batch, progress=progress, fresh=fresh)
+        settled = indexing.settle(self.current, batch=batch, progress=progress, fresh=fresh)
         return settled._replace(remarks=[*settled.remarks, *self._curate()])
 
     def _curate(self) -> list[Problem]:
@@ -386,5 +390,10 @@ class Parts:
             return [Problem("concepts", f"{error.message}. {error.hint}")]
         return []
 
-    def _writing(self, progress: Progress | None = None) -> AbstractContextManager[None]:
-        return locking.held(self.layout.lock, timeout=self.settings.lock_timeout, progress=progress)
+    @cached_property
+    def lock(self) -> LibraryLock:
+        """Which of those writes who want to."""
+        return self.assembling.lock()
+
+    def _writing(self, progress: Progress | None = None) -> AbstractContextManager[object]:
+        return self.lock.alone(timeout=self.settings.lock_timeout, progress=progress)

@@ -25,7 +25,7 @@ def catalog(library: Library) -> str:
 
 
 def vectors(library: Library) -> str:
-    store = library.stores.vectors
+    store = library.current.vectors
     store.search(numpy.eye(1, library.embedder.dim, dtype=numpy.float32)[0], limit=1, where=EVERYTHING)
     return f"{store.count():,} vectors of {store.model}"
 

@@ -20,8 +20,21 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "onnx": "carrel.embedders.onnx:Onnx",
         "openai": "carrel.embedders.openai:OpenAI",
     },
-    "vectors": {"flat": "carrel.vectors.flat:FlatVectors"},
-    "keywords": {"tantivy": "carrel.keywords.tantivy:TantivyKeywords"},
+    "vectors": {
+        "flat": "carrel.vectors.flat:FlatVectors",
+        "iris": "carrel.vectors.iris:IrisVectors",
+        "lance": "carrel.vectors.lance:LanceVectors",
+        "milvus": "carrel.vectors.milvus:MilvusVectors",
+        "milvus+s": "carrel.vectors.milvus:MilvusVectors",
+        "pgvector": "carrel.vectors.pgvector:PgVectors",
+        "postgresql": "carrel.vectors.pgvector:PgVectors",
+    },
+    "keywords": {
+        "milvus": "carrel.keywords.milvus:MilvusKeywords",
+        "milvus+s": "carrel.keywords.milvus:MilvusKeywords",
+        "postgresql": "carrel.keywords.postgresql:PostgresqlKeywords",
+        "tantivy": "carrel.keywords.tantivy:TantivyKeywords",
+    },
     "graphs": {
         "sqlite": "carrel.graphs.sqlite:SqliteGraph",
         "postgresql": "carrel.graphs.postgresql:PostgresqlGraph",

@@ -246,11 +246,16 @@ class Call:
 
 def worth_another_try(failure: ModelServerUnavailable) -> bool:
     if isinstance(failure, Refused):
-        return failure.status in BUSY and failure.wait <= LONGEST_PAUSE
+        return is_busy(failure) and failure.wait <= LONGEST_PAUSE
     return True
 
 
-def pause_after(failure: ModelServerUnavailable, pause: float) -> float:
+def is_busy(failure: BaseException) -> bool:
+    """Whether a server has too much to do, whatever it is asked."""
+    return isinstance(failure, Refused) and failure.status in BUSY
+
+
+def pause_after(failure: CarrelError, pause: float) -> float:
     """Seconds; not the same for all who are waiting, lest they all come back at once."""
     asked = failure.wait if isinstance(failure, Refused) else 0.0
     return max(asked, pause * random.uniform(1.0, 1.5))  # noqa: S311

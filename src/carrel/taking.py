@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from carrel import locking
+from carrel import curation
 from carrel.errors import LibraryBusy
 from carrel.ingest import indexing, stepwise
 from carrel.isolation.workers import Workers
@@ -17,6 +17,7 @@ from carrel.types.service import DocumentStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
     from carrel.ingest.adding import Workplace
     from carrel.ingest.stepwise import Taken, Wanted
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     At = Callable[[str], None]
     """Told of every place at which the work may be stopped; to stop it, it raises."""
 
+_ALL = ""
+_RECORDS = "records"
+"""Which paper a document is, and the user's own part of the graph."""
 _PATIENCE = 1.0
 """Seconds between two looks at whether waiting is still wanted."""
 
@@ -33,7 +37,8 @@ _PATIENCE = 1.0
 class Taking(Keeping):
     """From a submission to a paper that every index has.
 
-    Who writes elsewhere is waited for only where stores are written, never while a text is read or embedded.
+    Who writes elsewhere is waited for only where stores are written, never while a text is read or embedded; and only
+    who is at the same paper, where the stores can be written by several at once.
     """
 
     def read_document(self, wanted: Wanted, at: At) -> Taken:
@@ -41,40 +46,43 @@ class Taking(Keeping):
         if found := stepwise.held(wanted, self._desk):
             return found
         draft = stepwise.draft(wanted, self._desk)
-        with self._turn(at):
-            at("keep")
-            return stepwise.keep(draft, wanted, self._desk)
+        with self._turn(_ALL if draft.is_listed else _RECORDS, at) as still_at:
+            still_at("keep")
+            return stepwise.keep(draft, wanted, self._desk, self._further)
 
     def embed_document(self, paper_id: str, tell: Callable[[int, int], None]) -> None:
         """Compute the vectors of a paper that are not in the cache."""
-        indexing.check_model(self.stores)
+        indexing.check_model(self.current)
         stepwise.embed(paper_id, self.stores, tell)
 
     def index_document(self, paper_id: str, at: At) -> None:
         """Put a paper into every index and declare it active."""
-        if stepwise.is_indexed(paper_id, self.stores):
-            return
-        ready = indexing.prepare([paper_id], self.stores)
-        with self._turn(at):
-            at("write")
-            indexing.check_model(self.stores)
-            if self.stores.catalog.chunks_of([paper_id]) != ready.chunks:
-                # Somebody gave the paper another text in the meantime.
+        if not stepwise.is_indexed(paper_id, self.stores):
+            self._put_document(paper_id, at)
+        self._curate_after(at)
+
+    def _put_document(self, paper_id: str, at: At) -> None:
+        stores = self.current
+        ready = indexing.prepare([paper_id], stores)
+        with self._turn(_paper(paper_id), at) as still_at:
+            still_at("write")
+            indexing.check_model(self.current)
+            if self.stores is not stores or self.stores.catalog.chunks_of([paper_id]) != ready.chunks:
+                # Somebody gave the paper another text in the meantime, or the index another model.
                 ready = indexing.prepare([paper_id], self.stores)
-            indexing.put(ready, self.stores, at=at)
-            self._curate()
+            indexing.put(ready, self.stores, at=still_at)
 
     def withdraw_document(self, document: Submission) -> None:
         """Take the text of a document out of every store, and archive it."""
-        with self._writing():
+        with self.lock.beside(_paper(document.paper_id), timeout=self.settings.lock_timeout):
             stepwise.withdraw(document.paper_id, document.path, self.stores)
-            self._curate()
             self._archive(document)
+        self._curate_after(lambda _: None)
 
     def take_back_document(self, document: Submission, at: At) -> None:
         """Undo what was done for a document that is not to be taken in after all."""
         if document.paper_id:
-            with self._turn(at):
+            with self._turn(_paper(document.paper_id), at):
                 stepwise.take_back(document.paper_id, document.path, self.stores)
 
     def rest(self) -> None:
@@ -121,16 +129,38 @@ class Taking(Keeping):
         return replace(self._workplace, parsers=self._document_parsers)
 
     @contextmanager
-    def _turn(self, at: At) -> Iterator[None]:
-        """Be the one who writes, as soon as nobody else does."""
+    def _turn(self, name: str, at: At) -> Iterator[At]:
+        """Be the one who is at something, as soon as nobody else is. To stop is also whoever has lost the turn."""
         deadline = time.monotonic() + self.settings.jobs.step_seconds
         with ExitStack() as stack:
             while True:
                 at("wait")
                 try:
-                    stack.enter_context(locking.held(self.layout.lock, timeout=_PATIENCE))
+                    check = stack.enter_context(self._taken(name))
                     break
                 except LibraryBusy:
                     if time.monotonic() > deadline:
                         raise
-            yield
+            yield partial(_checked, check, at)
+
+    def _taken(self, name: str) -> AbstractContextManager[Callable[[], None]]:
+        lock = self.lock
+        return lock.beside(name, timeout=_PATIENCE) if name else lock.alone(timeout=_PATIENCE)
+
+    def _further(self, paper_id: str) -> AbstractContextManager[object]:
+        return self.lock.further(_paper(paper_id), timeout=self.settings.jobs.step_seconds)
+
+    def _curate_after(self, at: At) -> None:
+        """The user's own part of the graph speaks of papers, too. One at a time, so that the last sees all of them."""
+        if not curation.is_empty(self.layout):
+            with self._turn(_RECORDS, at):
+                self._curate()
+
+
+def _paper(paper_id: str) -> str:
+    return f"paper {paper_id}"
+
+
+def _checked(check: Callable[[], None], at: At, point: str) -> None:
+    check()
+    at(point)

@@ -64,8 +64,10 @@ def test_a_catalog_that_went_there_and_came_back_is_the_same_row_by_row(
     }
     listed = full("list", "--json").json
     there = full("migrate", "--to", server.address, "--json")
-    assert (there.code, there.json["source"], there.json["target"]) == (0, "sqlite", server.address)
-    assert there.json["rows"] == {table: len(rows) for table, rows in before.items()}
+    moved = there.json["moved"]["catalog"]
+    assert (there.code, moved["source"], moved["target"]) == (0, "sqlite", server.address)
+    assert moved["tables"] == {table: len(rows) for table, rows in before.items()}
+    assert there.json["settings"] == {"catalog": server.address}
     DATABASE.rename("old.db")
     monkeypatch.setenv("CARREL_CATALOG", server.address)
     assert full("list", "--json").json == listed
@@ -101,7 +103,7 @@ def test_a_catalog_that_is_there_already_is_replaced_only_by_force(full: Carrel,
     assert "--force" in refused.err
     assert full("remove", "tree").code == 0
     forced = full("migrate", "--to", server.address, "--force", "--json")
-    assert forced.json["rows"]["papers"] == len(full("list", "--json").json["papers"])
+    assert forced.json["moved"]["catalog"]["tables"]["papers"] == len(full("list", "--json").json["papers"])
 
 
 def test_what_is_interrupted_leaves_nothing_behind(full: Carrel, server: servers.Server, tmp_path: Path) -> None:
@@ -112,7 +114,7 @@ def test_what_is_interrupted_leaves_nothing_behind(full: Carrel, server: servers
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        migrate(str(tmp_path), {}, server.address, progress=interrupt)
+        migrate(str(tmp_path), {}, {"catalog": server.address}, progress=interrupt)
     assert content() == before
     assert full("migrate", "--to", server.address).code == 0
 
@@ -134,7 +136,7 @@ def test_a_row_that_did_not_arrive_as_it_was_is_noticed_and_nothing_kept(
         )
         connection.execute("CREATE TRIGGER spoil BEFORE INSERT ON turns FOR EACH ROW EXECUTE FUNCTION spoil()")
     with pytest.raises(StoreUnavailable, match="of turns, s, 1 is not the same in both"):
-        migrate(str(tmp_path), {}, server.address, progress=lambda *_: None)
+        migrate(str(tmp_path), {}, {"catalog": server.address}, progress=lambda *_: None)
     with psycopg.connect(server.address, password=servers.PASSWORD) as connection:
         assert connection.execute(f"SELECT count(*) FROM {schema}.papers".encode()).fetchone() == (0,)
 

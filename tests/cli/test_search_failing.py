@@ -84,7 +84,7 @@ def test_vectors_of_another_model_are_refused_with_both_ways_out(library: Carrel
     failed = library("--set", "embedder=granite", "search", "citation")
     assert failed.code == 1
     assert "error: the index holds vectors of 'hashed-words-64-128', but queries are embedded by 'granite" in failed.err
-    assert "Set embedder back, or run 'carrel index build --force' to re-index with 'granite" in failed.err
+    assert "Set embedder back, or run 'carrel index build' to re-index with 'granite" in failed.err
 
 
 def test_where_nothing_is_found_it_is_told_what_was_looked_for(library: Carrel) -> None:

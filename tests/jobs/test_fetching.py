@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import shutil
 import socket
 import threading
 import time
@@ -21,6 +22,7 @@ from carrel import Library
 from carrel.errors import CarrelError, InvalidSource, TooLarge, Unavailable, UnsupportedFormat
 from carrel.jobs import Ingestion, Said
 from carrel.jobs.addresses import Policy, is_public
+from carrel.jobs.course import Course
 from carrel.jobs.fetching import Fetched, Fetcher
 from carrel.testing import HashedWords
 from carrel.types.service import JobStatus
@@ -289,6 +291,22 @@ def test_a_document_of_the_web_is_fetched_and_taken_in(open_library: Library) ->
         )
         inline.delete(document.id)
         assert list(open_library.layout.uploads.iterdir()) == []
+
+
+def test_a_document_that_another_machine_fetched_is_fetched_again_where_it_is_read(open_library: Library) -> None:
+    with serving(sending(GRANITE.encode(), Content_Type="text/markdown")) as (base, asked):
+        inline = Inline(open_library, anywhere(base))
+        ticket = inline.submit(f"{base}/papers/granite", Said())
+
+        def step(name: str, work: Callable[[], Any]) -> Any:
+            if name == "read":
+                shutil.rmtree(open_library.layout.uploads)
+            return work()
+
+        fetcher = Fetcher(1_000_000, 5.0, anywhere(base))
+        assert Course(open_library, step, threading.Event(), fetcher).run(ticket.job.id) == JobStatus.COMPLETE
+        assert len(asked) == 2
+        assert inline.document(ticket.document.id).paper_id == "granite"
 
 
 def test_a_page_that_is_no_document_fails_with_the_reason(open_library: Library) -> None:

@@ -161,7 +161,8 @@ def test_a_step_is_tried_again_while_a_model_is_away(tmp_path: Path) -> None:
 
 
 def test_a_model_that_stays_away_fails_the_document_and_leaves_nothing(tmp_path: Path) -> None:
-    with Library.init(tmp_path, embedder=Flaky(1000), overrides={"jobs.attempts": 2}) as library:
+    overrides = {"jobs.attempts": 2, "jobs.step_seconds": 1}
+    with Library.init(tmp_path, embedder=Flaky(1000), overrides=overrides) as library:
         ingestion = Ingestion(library)
         ingestion.start()
         job = finished(ingestion, upload(ingestion))

@@ -26,7 +26,8 @@ def command() -> None:
 def build(context: click.Context, force: bool, as_json: bool) -> int:  # noqa: FBT001
     """Bring the indexes to what refs.jsonl and the stored texts say.
 
-    Only what is new or changed is embedded.
+    Only what is new or changed is embedded. The vectors of another model are built beside those there are, which are
+    searched until the new ones are whole.
     """
     state: State = context.obj
     with state.open() as library, Progress() as progress:
@@ -39,7 +40,9 @@ def build(context: click.Context, force: bool, as_json: bool) -> int:  # noqa: F
     click.echo(f"Chunks embedded: {built.chunks_embedded}")
     click.echo(f"Time elapsed: {_duration(built.duration_seconds)}")
     click.echo(f"Index size: {in_bytes(built.index_size_bytes)}")
-    click.echo(f"Model: {built.model}")
+    click.echo(f"Model: {built.model}{f', instead of {built.model_before}' if built.model_before else ''}")
+    if built.papers_resumed:
+        click.echo(f"Papers that an interrupted build had embedded: {built.papers_resumed}")
     _print_broken(built.failed)
     return 1 if built.failed else 0
 

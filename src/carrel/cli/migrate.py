@@ -1,32 +1,65 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from carrel.cli.common import Progress, State, json_option, print_json
 
+if TYPE_CHECKING:
+    from carrel.migrating import Migrated
+    from carrel.migrating.errands import Moved
+
+_WHAT = {"vectors": "vectors", "keywords": "chunks", "graph": "papers' concepts"}
+
 
 @click.command("migrate")
+@click.option("--catalog", "--to", metavar="CATALOG", help="Where to: `postgresql://user@host/database`, or `sqlite`.")
 @click.option(
-    "--to", required=True, metavar="CATALOG", help="Where to: `postgresql://user@host/database`, or `sqlite`."
+    "--vectors", metavar="VECTORS", help="Where to: `flat`, `lance`, `pgvector`, `milvus://host:19530/name` …"
 )
-@click.option("--force", is_flag=True, help="Replace the catalog that is there already.")
+@click.option("--keywords", metavar="KEYWORDS", help="Where to: `tantivy`, `postgresql`, `milvus://host:19530/name` …")
+@click.option(
+    "--graph", metavar="GRAPH", help="Where to: `sqlite`, `postgresql://user@host/database`, `neo4j://host` …"
+)
+@click.option("--force", is_flag=True, help="Replace what is there already.")
 @json_option
 @click.pass_context
-def command(context: click.Context, to: str, force: bool, as_json: bool) -> None:  # noqa: FBT001
-    """Copy the catalog into another database, and compare every row.
+def command(context: click.Context, /, *, force: bool, as_json: bool, **named: str | None) -> None:
+    """Move a library's stores into others, and compare every row.
 
-    The old one stays as it is, and in use until the setting `catalog` names the new one.
+    Nothing is embedded again, and nobody is asked again for relations. The old stores stay as they are, and in use
+    until the settings name the new ones. A move that was interrupted goes on where it was.
     """
-    from carrel import settings
     from carrel.migrating import migrate
 
     state: State = context.obj
+    to = {seam: target for seam, target in named.items() if target is not None}
     with Progress() as progress:
         done = migrate(state.folder, state.flags, to, force=force, progress=progress)
     if as_json:
         print_json(done.as_dict())
-        return
-    rows = sum(done.rows.values())
-    click.echo(f"Copied and compared {rows:,} rows in {len(done.rows)} tables: {done.rows['papers']:,} papers.")
-    own = str(settings.user_config())
-    click.echo(f"Now set CARREL_CATALOG={to}, or catalog = {to!r} in your own config {own!r}.", err=True)
+    else:
+        _print(done)
+
+
+def _print(done: Migrated) -> None:
+    from carrel import settings
+
+    for seam, moved in done.moved.items():
+        click.echo(_told(seam, moved))
+    lines = "".join(f"\n{seam} = '{target}'" for seam, target in done.settings.items())
+    variables = " ".join(f"CARREL_{seam.upper()}={target}" for seam, target in done.settings.items())
+    click.echo(f"Now set {variables}, or in your own config {str(settings.user_config())!r}:{lines}", err=True)
+
+
+def _told(seam: str, moved: Moved) -> str:
+    if seam == "catalog":
+        told = (
+            f"Copied and compared {moved.rows:,} rows in {len(moved.tables)} tables: {moved.tables['papers']:,} papers"
+        )
+    else:
+        told = f"Moved and compared {moved.rows:,} {_WHAT[seam]}{f' ({moved.note})' if moved.note else ''}"
+    already = f", {moved.already:,} of which were there already" if moved.already else ""
+    removed = f"; took out {moved.removed:,} papers that are not of this library" if moved.removed else ""
+    return f"{told}{already}{removed}."

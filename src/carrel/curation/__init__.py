@@ -10,6 +10,6 @@ from __future__ import annotations
 from carrel.curation.checks import check
 from carrel.curation.notebook import Curated, read
 from carrel.curation.sheets import lines
-from carrel.curation.taking_in import is_current, take_in
+from carrel.curation.taking_in import is_current, is_empty, take_in
 
-__all__ = ["Curated", "check", "is_current", "lines", "read", "take_in"]
+__all__ = ["Curated", "check", "is_current", "is_empty", "lines", "read", "take_in"]

@@ -27,9 +27,9 @@ def take_in(place: Layout, catalog: Catalog, graph: GraphStore) -> bool:
 
     To be called by whoever writes, after the papers are in the graph.
     """
-    marks, known = _marks(place), _known(place)
-    if not marks and not known:
+    if is_empty(place):
         return False
+    marks, known = _marks(place), _known(place)
     made = contribution(read(place.root), lambda papers: addresses(papers, catalog))
     told = {"files": marks, "contribution": _digest(made), "store": type(graph).__qualname__}
     is_there = CURATED in graph.papers()
@@ -40,6 +40,11 @@ def take_in(place: Layout, catalog: Catalog, graph: GraphStore) -> bool:
         place.cache.mkdir(parents=True, exist_ok=True)
     write_atomically(place.cache / _KNOWN, json.dumps(told).encode())
     return True
+
+
+def is_empty(place: Layout) -> bool:
+    """Whether there is nothing to be taken in, nor ever was."""
+    return not _marks(place) and not _known(place)
 
 
 def is_current(place: Layout) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _FIRST, _OTHER, _READ, _INK, _FAINT = "#0072b2", "#8fb8d6", "#c8c8c8", "#222222", "#dddddd"
-_CURVES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
+_CURVES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c8c8c", "#56b4e9", "#e69f00")
 """Told apart by those who see fewer colours, too."""
 _ROW, _LABELS, _WIDTH, _MARGIN = 26, 240, 400, 60
 _SIDE = 300
@@ -79,14 +80,57 @@ def lines(title: str, below: str, shown: Sequence[Line]) -> str:
         *_levels(left, left + _SIDE, top, _SIDE),
         _text(left + _SIDE / 2, top + _SIDE + 36, below, anchor="middle"),
     ]
+    return _svg(left + _SIDE + 40, top + _SIDE + 60 + _ROW * len(shown), [*parts, *_curves(shown, left, top)])
+
+
+def growth(title: str, below: str, shown: Sequence[Line]) -> str:
+    """Curves over tenfold steps either way, each named under the picture in its colour."""
+    left, top, points = 60, 40, [point for line in shown for point in line.points]
+    across, up = (_Decades.of(values) for values in zip(*points, strict=True))
+    parts = [_text(left, 24, title, size=14, anchor="start")]
+    for value in across.marks:
+        x = left + _SIDE * across.at(value)
+        parts.append(f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{top + _SIDE}" stroke="{_FAINT}"/>')
+        parts.append(_text(x, top + _SIDE + 16, f"{value:,g}", anchor="middle"))
+    for value in up.marks:
+        y = top + _SIDE * (1 - up.at(value))
+        parts.append(f'<line x1="{left}" y1="{y:.1f}" x2="{left + _SIDE}" y2="{y:.1f}" stroke="{_FAINT}"/>')
+        parts.append(_text(left - 6, y + 4, f"{value:,g}", anchor="end"))
+    parts.append(_text(left + _SIDE / 2, top + _SIDE + 36, below, anchor="middle"))
+    scaled = [Line(line.label, tuple((across.at(x), up.at(y)) for x, y in line.points)) for line in shown]
+    return _svg(left + _SIDE + 40, top + _SIDE + 60 + _ROW * len(shown), [*parts, *_curves(scaled, left, top)])
+
+
+class _Decades(NamedTuple):
+    """Powers of ten, from one to another."""
+
+    first: int
+    last: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> _Decades:
+        first, last = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+        return cls(first, max(last, first + 1))
+
+    @property
+    def marks(self) -> list[float]:
+        return [10.0**power for power in range(self.first, self.last + 1)]
+
+    def at(self, value: float) -> float:
+        """Where it stands, from 0 to 1."""
+        return (math.log10(value) - self.first) / (self.last - self.first)
+
+
+def _curves(shown: Sequence[Line], left: float, top: float) -> Iterator[str]:
+    """Curves between 0 and 1 either way, and their names."""
     for number, line in enumerate(shown):
         colour = _CURVES[number % len(_CURVES)]
-        points = " ".join(f"{left + _SIDE * x:.1f},{top + _SIDE * (1 - y):.1f}" for x, y in line.points)
-        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        points = [(left + _SIDE * x, top + _SIDE * (1 - y)) for x, y in line.points]
+        drawn = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        yield f'<polyline points="{drawn}" fill="none" stroke="{colour}" stroke-width="2"/>'
         y = top + _SIDE + 60 + _ROW * number
-        parts.append(f'<rect x="{left}" y="{y - 9}" width="18" height="9" fill="{colour}"/>')
-        parts.append(_text(left + 26, y, line.label, anchor="start"))
-    return _svg(left + _SIDE + 40, top + _SIDE + 60 + _ROW * len(shown), parts)
+        yield f'<rect x="{left}" y="{y - 9}" width="18" height="9" fill="{colour}"/>'
+        yield _text(left + 26, y, line.label, anchor="start")
 
 
 def _bar(bar: Bar, top: float, *, first: bool) -> list[str]:

@@ -11,6 +11,7 @@ from carrel.catalogs import Embedding
 from carrel.chunking import SHORTEST_ABSTRACT, is_embeddable, is_searched_by_words, sha256
 from carrel.errors import InvalidInput, ModelRefused
 from carrel.ingest import batches, graphing
+from carrel.servers import is_busy
 from carrel.stores import fits
 from carrel.telemetry import log, timed
 from carrel.types import ChunkKind, Part, Problem
@@ -50,7 +51,7 @@ def settle(stores: Stores, *, batch: int, progress: Progress | None = None, fres
     settled, done, total = Settled(0, []), 0, sum(left.pending.values())
     if left.pending:
         _teller(progress, 0, total)(0)
-    for paper_ids in _by_size(left.pending, batch):
+    for paper_ids in by_size(left.pending, batch):
         tell = _teller(progress, done, total)
         embedded, failed, _ = _index(paper_ids, stores, tell=tell, fresh=fresh)
         settled = Settled(settled.embedded + embedded, settled.failed + failed)
@@ -142,7 +143,7 @@ def put(ready: Prepared, stores: Stores, *, at: Callable[[str], None] = lambda _
     with timed(timings, "graph"):
         graphing.write(ready.paper_ids, ready.contributions, stores)
     at("graph written")
-    with timed(timings, "writing"):
+    with timed(timings, "writing"), stores.catalog.together():
         _write(ready.paper_ids, ready.chunks, ready.meant, ready.vectors, stores)
         at("indexes written")
         stores.catalog.activate(
@@ -212,7 +213,9 @@ def _rows(texts: Sequence[str], embedder: Embedder) -> tuple[Matrix, dict[int, s
     """A row for each text; where the embedder refuses some, they are asked one by one and those at fault named."""
     try:
         return _checked(embedder.embed_passages(texts)), {}
-    except _REFUSALS:
+    except _REFUSALS as error:
+        if is_busy(error):
+            raise
         # Raises when not the texts are at fault.
         _checked(embedder.embed_passages([_PROBE]))
     rows = np.zeros((len(texts), embedder.dim), dtype=np.float32)
@@ -221,6 +224,8 @@ def _rows(texts: Sequence[str], embedder: Embedder) -> tuple[Matrix, dict[int, s
         try:
             rows[number] = _checked(embedder.embed_passages([text]))
         except _REFUSALS as error:
+            if is_busy(error):
+                raise
             reasons[number] = str(error)
     return rows, reasons
 
@@ -246,7 +251,7 @@ def _recall(
     return known
 
 
-def _by_size(sizes: Mapping[str, int], most: int) -> Iterator[list[str]]:
+def by_size(sizes: Mapping[str, int], most: int) -> Iterator[list[str]]:
     """Papers in groups of about so many characters; one without text counts as a line."""
     group: list[str] = []
     gathered = 0

@@ -14,11 +14,12 @@ from carrel.ingest import adding, following, indexing
 from carrel.ingest.entries import Identities, document_digest, read_document
 from carrel.ingest.harmless import harmless
 from carrel.parsers import Source
-from carrel.references import Merged, names
+from carrel.references import Found, Merged, names
 from carrel.types import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from carrel.ingest.adding import Workplace
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from carrel.parsers import Parser
     from carrel.stores import Stores
     from carrel.types import Chunk, Paper, Reference
+
+    Alone = Callable[[str], AbstractContextManager[object]]
+    """Keeps others from writing to a paper."""
 
 FORMATS: Mapping[str, str] = {
     "markdown": ".md",
@@ -73,6 +77,8 @@ class Draft(NamedTuple):
     read: Read
     cut: Callable[[Callable[[Reference], Reference]], Read]
     """Cuts it once more, as another paper."""
+    is_listed: bool
+    """Whether refs.jsonl has the paper, so that its record there may be completed."""
 
 
 def held(wanted: Wanted, place: Workplace) -> Taken | None:
@@ -102,24 +108,29 @@ def draft(wanted: Wanted, place: Workplace) -> Draft:
         embedder=place.stores.embedder,
     )
     found = _described(harmless(paper.reference)[0], wanted)
-    reference = _identified(found, wanted, Identities(place.stores.catalog), place)
-    return Draft(found, cut(identify=lambda _: reference), lambda identify: cut(identify=identify))
+    identities = Identities(place.stores.catalog)
+    reference = _identified(found, wanted, identities, place)
+    read = cut(identify=lambda _: reference)
+    return Draft(found, read, lambda identify: cut(identify=identify), identities.is_listed(reference.id))
 
 
-def keep(draft: Draft, wanted: Wanted, place: Workplace) -> Taken:
+def keep(draft: Draft, wanted: Wanted, place: Workplace, alone: Alone) -> Taken:
     """Tell the catalog. Which paper it is, is looked up again: others may have written since it was read."""
-    catalog = place.stores.catalog
-    identities = Identities(catalog)
+    identities = Identities(place.stores.catalog)
     reference = _identified(draft.found, wanted, identities, place)
+    listed, before = identities.is_listed(reference.id), identities.held(reference.id)
+    ours = adding.read_refs(place.refs) if listed else Found([], [])
+    known = {one.id: one for one in ours.references}
+    if listed and before and reference.id not in known:
+        # Another machine has the refs.jsonl that lists it: what that says is not completed from here.
+        reference = before
     read = draft.read if draft.read.entry.reference == reference else draft.cut(lambda _: reference)
-    before = identities.held(reference.id)
-    entry = replace(read.entry, listed=identities.is_listed(reference.id))
-    place.stores.pictures.keep(reference.id, read.images)
-    catalog.put([entry])
-    if entry.listed and entry.reference != before:
-        ours = adding.read_refs(place.refs)
-        known = {one.id: one for one in ours.references}
-        adding.keep(Merged({reference.id: entry.reference}), known, place, complete=not ours.problems)
+    entry = replace(read.entry, listed=listed)
+    with alone(reference.id):
+        place.stores.pictures.keep(reference.id, read.images)
+        place.stores.catalog.put([entry])
+        if listed and entry.reference != before:
+            adding.keep(Merged({reference.id: entry.reference}), known, place, complete=not ours.problems)
     _note(wanted, reference.id, place)
     return _taken(reference, place.stores)
 

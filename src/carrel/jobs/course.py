@@ -26,6 +26,7 @@ from carrel.errors import (
 from carrel.ingest.stepwise import Taken, Wanted
 from carrel.jobs import faults, formats, uploads
 from carrel.jobs.locating import Roots
+from carrel.servers import is_busy, pause_after
 from carrel.telemetry import log
 from carrel.types.service import DocumentStatus, JobStatus
 
@@ -43,6 +44,8 @@ _BYTES_A_CHARACTER = 4
 _TOLD = 1.0
 """Seconds between two notes of progress."""
 _TRANSIENT = (StoreUnavailable, ModelServerUnavailable, OutOfTime, Unavailable, WorkerUnavailable, OSError)
+_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
+"""Seconds until a server that is away, or has too much to do, is asked again: twice as long each time."""
 _FETCHED = 10
 _READ = 30
 _EMBEDDED = 75
@@ -77,7 +80,12 @@ class Failed(Exception):
 
 def may_pass(error: BaseException) -> bool:
     """Whether a failure may be another thing's fault than the document's, and over soon."""
-    return isinstance(error, _TRANSIENT) and not isinstance(error, ModelRefused)
+    return isinstance(error, _TRANSIENT) and (is_busy(error) or not isinstance(error, ModelRefused))
+
+
+def is_away(error: BaseException) -> bool:
+    """Whether it is a server that is not there, or has too much to do: every other document would fare the same."""
+    return type(error) is StoreUnavailable or (may_pass(error) and isinstance(error, ModelServerUnavailable))
 
 
 class Course:
@@ -132,9 +140,9 @@ class Course:
 
     def _take_in(self, job: Job) -> None:
         self._do("fetch", lambda: self._fetch(job))
-        taken = Taken(**self._do("read", lambda: self._read(job)))
-        self._do("embed", lambda: self._embed(job, taken))
-        self._do("index", lambda: self._index(job, taken))
+        taken = Taken(**self._do("read", lambda: self._patiently(job, None, lambda: self._read(job))))
+        self._do("embed", lambda: self._patiently(job, taken, lambda: self._embed(job, taken)))
+        self._do("index", lambda: self._patiently(job, taken, lambda: self._index(job, taken)))
         self._submissions.change(job.document_id, status=DocumentStatus.ACTIVE, paper_id=taken.paper_id)
         self._at("active")
         self._submissions.advance(job.id, status=JobStatus.COMPLETE, current_step="complete", progress=100)
@@ -161,17 +169,33 @@ class Course:
                 raise
             return {"failed": self._reason(error)}
 
+    def _patiently(self, job: Job, taken: Taken | None, work: Callable[[], Any]) -> Any:  # noqa: ANN401
+        """Wait for a server that is away or busy, so that it slows the work down and fails no document."""
+        deadline, pause = time.monotonic() + self._library.settings.jobs.step_seconds, _PAUSE
+        while True:
+            try:
+                return work()
+            except CarrelError as error:
+                wait = pause_after(error, pause)
+                if not is_away(error) or time.monotonic() + wait > deadline:
+                    raise
+                log("jobs", logging.WARNING, "waiting", job=job.id, seconds=round(wait, 1), reason=error.message)
+            self._advance(job, "wait", taken)
+            self._stopping.wait(wait)
+            self._at("waited")
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
     def _fetch(self, job: Job) -> None:
         """See to it that the bytes are here."""
         document = self._document(job)
         self._advance(job, "fetch", status=JobStatus.CHUNKING, progress=0)
         if "://" in document.url:
-            if not self._library.settings.jobs.allow_urls:
-                raise InvalidSource(f"{document.url!r} may not be fetched", hint="The setting jobs.allow_urls is off.")
             self._download(job, document)
         self._at("fetched")
 
     def _download(self, job: Job, document: Submission) -> None:
+        if not self._library.settings.jobs.allow_urls:
+            raise InvalidSource(f"{document.url!r} may not be fetched", hint="The setting jobs.allow_urls is off.")
         folder = self._library.layout.uploads
         with uploads.incoming(folder) as waiting:
             with waiting.open("xb") as file:
@@ -185,6 +209,10 @@ class Course:
     def _read(self, job: Job) -> dict[str, Any]:
         document = self._document(job)
         self._advance(job, "read", status=JobStatus.CHUNKING, progress=_FETCHED)
+        if "://" in document.url and not self._roots.has(document.path):
+            # Another machine fetched it.
+            self._download(job, document)
+            document = self._document(job)
         most = self._library.settings.ingest.max_document_characters * _BYTES_A_CHARACTER
         path, content = self._roots.read(document.path, most)
         taken = self._library.read_document(_wanted(document, path, content, force=job.force), self._watching(job))

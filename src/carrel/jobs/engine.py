@@ -85,9 +85,25 @@ class Engine:
         self._workflow = DBOS.workflow(name=_WORKFLOW, max_recovery_attempts=None)(_named(run))
         DBOS.listen_queues([_QUEUE])
         DBOS.launch()
+        self._keep_to_our_own_concurrency()
         DBOS.register_queue(
             _QUEUE, worker_concurrency=self._concurrent, polling_interval_sec=_POLL, on_conflict="always_update"
         )
+
+    def _keep_to_our_own_concurrency(self) -> None:
+        """What the database says of the queue is what the last worker said: each is to take no more than it can."""
+        from dbos._dbos import _get_dbos_instance
+
+        system = _get_dbos_instance()._sys_db
+        load = system.get_queue
+
+        def get_queue(name: str, **options: Any) -> Any:  # noqa: ANN401
+            found = load(name, **options)
+            if found is not None:
+                found._worker_concurrency = self._concurrent
+            return found
+
+        system.get_queue = get_queue  # type: ignore[method-assign]
 
     def _config(self) -> DBOSConfig:
         from dbos import DBOSPortableJSONSerializer

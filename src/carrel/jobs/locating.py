@@ -55,8 +55,26 @@ class Roots:
             raise InvalidSource(f"{remembered!r} is no longer in a folder that the service may read")
         try:
             return real, _content(real, most)
+        except FileNotFoundError as error:
+            raise self._absent(remembered, real) from error
         except OSError as error:
             raise InvalidSource(f"cannot read {remembered!r}: {error.strerror or error}") from error
+
+    def has(self, remembered: str) -> bool:
+        """Whether a file that was found before, perhaps from another machine, is here."""
+        return bool(remembered) and _is_file((self.layout.root.parent / remembered).resolve())
+
+    def _absent(self, remembered: str, path: Path) -> InvalidSource:
+        if not path.is_relative_to(self.layout.uploads.resolve()):
+            return InvalidSource(
+                f"there is no file {remembered!r} any longer, or not on the machine of the worker that was to read it",
+                hint="Workers on several machines need it under the same path; or upload it.",
+            )
+        return InvalidSource(
+            f"the copy of {path.name!r} that was sent is not on the machine of the worker that was to read it",
+            hint="Workers on several machines need one folder 'uploads' in the library's directory: share that, and "
+            "submit the document again.",
+        )
 
     def _covers(self, path: Path) -> bool:
         return any(self._is_open_in(path, root.resolve()) for root in (self.layout.root.parent, *self.others))

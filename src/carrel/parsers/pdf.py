@@ -50,7 +50,7 @@ class Pdf:
         """Every page that can be read, the numbers of the others, what the file says of itself, and OCR of it."""
         from carrel.parsers.pdf_ocr import with_scans
 
-        with closing(_opened(source)) as document:
+        with closing(opened(source)) as document:
             pages, failed = _pages(document)
             said: tuple[str, ...] = ()
             if self._ocr_pages and ocr.is_installed():
@@ -154,7 +154,8 @@ def _pages(document: Any) -> tuple[list[Page], list[int]]:  # noqa: ANN401
     return pages, failed
 
 
-def _opened(source: Source) -> Any:  # noqa: ANN401
+def opened(source: Source) -> Any:  # noqa: ANN401
+    """A document of pdfium's, to be closed."""
     from pypdfium2 import PdfDocument, PdfiumError
 
     if not source.content.strip():

@@ -108,7 +108,7 @@ def read_pages(document: Any, number: int) -> list[Page]:  # noqa: ANN401
     """A page of an open pdfium document, counted from 1; seen a second time where much of its text runs another way."""
     with closing(document[number - 1]) as page, closing(page.get_textpage()) as text:
         glyphs = read_glyphs(text.raw)
-        shown = Frame(page.get_rotation() % 360, *_page_box(page))
+        shown = frame_of(page)
         drawing = drawing_of(page.raw, shown.size[0] * shown.size[1])
         hidden = unseen(page, glyphs, drawing, shown.upright)
     main, *others = _angles(glyphs, shown.angle)
@@ -116,6 +116,11 @@ def read_pages(document: Any, number: int) -> list[Page]:  # noqa: ANN401
         _view(glyphs, drawing.graphics, hidden, number, replace(shown, angle=angle), shown) for angle in (main, *others)
     ]
     return [views[0], *(replace(view, hidden=0, unread=0) for view in views[1:])]
+
+
+def frame_of(page: Any) -> Frame:  # noqa: ANN401
+    """A page of pdfium's as it is shown."""
+    return Frame(page.get_rotation() % 360, *_page_box(page))
 
 
 def _view(

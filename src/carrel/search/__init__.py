@@ -11,18 +11,19 @@ from carrel.errors import InvalidInput
 from carrel.queries.parsing import readable
 from carrel.search import ranking
 from carrel.search.arranging import PASSAGES, Arranger, Shape
+from carrel.search.asking import reason_of
 from carrel.search.begun import Begun
 from carrel.search.finding import DEEPER, EVERY, Found, Pipeline, Request, find
 from carrel.search.foreign import suited
 from carrel.search.paging import digest, open_page
 from carrel.search.understanding import Asked, plain
 from carrel.telemetry import log, timed
-from carrel.types import Mode, SearchResult, Strategy
+from carrel.types import Degradation, Mode, SearchResult, Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from carrel.types import Degradation, Filter, Named, Passage
+    from carrel.types import Filter, Named, Passage
 
 __all__ = ["LONGEST_QUERY", "Pipeline", "check_filter", "check_query", "search", "strategy_of"]
 
@@ -72,9 +73,9 @@ def search(
     shown = [replace(one, rank=rank) for rank, one in enumerate(results[: request.limit or None], start=1)]
     more = len(results) > len(shown) or (bool(shown) and not found.is_everything)
     page, arranger = request.arranger.page, request.arranger
-    strategy = _strategy(frozenset(found.rankings or {mode.value}), found.degraded)
     counts = {name: len(hits) for name, hits in found.rankings.items()}
     concepts, no_concepts = _concepts(named, found) if named else ((), "")
+    strategy = _strategy(frozenset(found.rankings or {mode.value}), found.degraded)
     log("search", logging.INFO, "searched", strategy=strategy.value, hits=counts, milliseconds=timings)
     return SearchResult(
         query=query,
@@ -102,9 +103,14 @@ def _named(request: Request) -> Begun[tuple[tuple[Named, ...], str]] | None:
 
 
 def _concepts(named: Begun[tuple[tuple[Named, ...], str]], found: Found) -> tuple[tuple[Named, ...], str]:
-    """The same, unless the graph had no part in the search or failed."""
-    failed = any(part.arm == "graph" for part in found.degraded)
-    return ((), "") if failed or not found.rankings else named.outcome()
+    """The same, unless the graph had no part in the search or failed: if only now, that is said as well."""
+    if not found.rankings or any(part.arm == "graph" for part in found.degraded):
+        return (), ""
+    try:
+        return named.outcome()
+    except Exception as error:  # A graph may be anybody's; the search does not fall with it.
+        found.degraded.append(Degradation("graph", reason_of(error)))
+        return (), ""
 
 
 def _counted(pipeline: Pipeline, asked: Asked, mode: Mode) -> Begun[int | None] | None:

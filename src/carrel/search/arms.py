@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from carrel.errors import IndexNotFound, InvalidInput
+from carrel.errors import IndexNotFound
 from carrel.search import diagnosing
 from carrel.types import QUOTABLE, Filter
 
@@ -23,21 +23,15 @@ if TYPE_CHECKING:
 
 def vector_arm(meaning: Meaning, total: Callable[[], int] | None = None) -> Arm:
     """`total` counts the chunks that there are, embedded or not."""
-    embedder, vectors = meaning.embedder, meaning.vectors
 
     def find(query: str, limit: int, where: Filter) -> list[Hit]:
-        if vectors.model != embedder.name:
-            raise InvalidInput(
-                f"the index holds vectors of {vectors.model!r}, but queries are embedded by {embedder.name!r}",
-                hint=f"Set embedder back, or run 'carrel index build --force' to re-index with {embedder.name!r}.",
-            )
-        if not vectors.count():
+        if not meaning.vectors.count():
             raise IndexNotFound("Semantic index not found. Run 'carrel index build' first")
         # A reader's note leads to papers by `semantic`, but proves nothing.
         quotable = where if where.kinds else replace(where, kinds=QUOTABLE)
-        vector = meaning.of_question(query)
-        hits = vectors.search(vector, limit=limit, where=quotable)
+        hits = meaning.search(query, limit=limit, where=quotable)
         if not hits:
+            vector, vectors = meaning.of_question(query), meaning.vectors
             diagnosing.explain_nothing(vector, vectors, limit=limit, where=quotable, total=total)
         return hits
 

@@ -57,9 +57,10 @@ def bridged(
 ) -> list[Passage]:
     """The same passages in their new order; `named` tells which of some concepts the question names."""
     scored = [one for one in passages[:_MOST] if one.probability is not None]
-    spots = _by_address(graph.spoken([one.chunk.address for one in scored])) if len(scored) > 1 else {}
-    entitled = _entitled(scored, graph)
-    joining = {key for keys in entitled.values() for key in keys} & {key for held in spots.values() for key in held}
+    entitled = _entitled(scored, graph) if len(scored) > 1 else {}
+    titles = {key for keys in entitled.values() for key in keys}
+    spots = _by_address(graph.spoken([one.chunk.address for one in scored], of=titles)) if titles else {}
+    joining = {key for held in spots.values() for key in held}
     joining -= set(named(joining)) if joining else set()
     rows = graph.concepts(joining) if joining else {}
     bridges = _Bridges(spots, entitled, rows, specificity)

@@ -16,15 +16,14 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from carrel.errors import InvalidInput, UnknownSetting
 from carrel.files import write_atomically, writing
 from carrel.settings.keys import key_for
+from carrel.settings.places import catalog_server, graph_server, keywords_server, vectors_folder, vectors_server
 from carrel.settings.sections import (
     Answer,
     Ingest,
     Rerank,
     Search,
     Settings,
-    catalog_server,
     generator_server,
-    graph_server,
     server_of,
 )
 from carrel.settings.service import Jobs, Serve
@@ -70,6 +69,8 @@ _PERSONAL = frozenset(
         "generation.api_key",
         "catalog_password",
         "graph_password",
+        "vectors_password",
+        "keywords_password",
         "pdf_reader",
         "ingest.isolate",
         "serve.host",
@@ -119,9 +120,9 @@ def load(library_config: Path | None = None, flags: Mapping[str, Any] | None = N
     for key, server in _servers(settings).items():
         if origins.get(key) == str(library_config):
             _check_consent(key, server, allowed=settings.models.allow_remote)
-    for key in sorted(_CONFINED):
+    for key, folder in _folders(settings).items():
         if origins.get(key) == str(library_config):
-            _check_inside(key, _value(settings, key))
+            _check_inside(key, folder)
     return settings, origins
 
 
@@ -157,8 +158,8 @@ def assign(path: Path, key: str, text: str, *, comment: str = "") -> Any:  # noq
     value = _value(settings, key)
     if key in _servers(settings):
         _check_consent(key, _servers(settings)[key], allowed=load()[0].models.allow_remote)
-    if key in _CONFINED:
-        _check_inside(key, value)
+    if key in _folders(settings):
+        _check_inside(key, _folders(settings)[key])
     document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
     section, _, name = key.rpartition(".")
     table = document.setdefault(section, tomlkit.table()) if section else document
@@ -267,7 +268,15 @@ def _servers(settings: Settings) -> dict[str, str]:
         "generator": generator_server(settings.generator, settings.generation.base_url),
         "graph": graph_server(settings.graph),
         "catalog": catalog_server(settings.catalog),
+        "vectors": vectors_server(settings.vectors),
+        "keywords": keywords_server(settings.keywords),
     }
+
+
+def _folders(settings: Settings) -> dict[str, str]:
+    """The settings that name a folder or a file, and which."""
+    named = {key: _value(settings, key) for key in sorted(_CONFINED)}
+    return named | {"vectors": vectors_folder(settings.vectors)}
 
 
 def _check_consent(key: str, url: str, *, allowed: bool) -> None:

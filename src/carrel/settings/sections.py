@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr
 
+from carrel.settings import places
 from carrel.settings.base import Section
 from carrel.settings.service import Jobs, Mcp, Serve
 
@@ -264,43 +265,6 @@ def _reranker(name: str) -> str:
     return name
 
 
-_GRAPH_SERVERS = frozenset({"postgresql", "neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc"})
-_DATABASE_OPTIONS = frozenset({"sslmode", "sslrootcert"})
-"""Of what may follow a `?`: nothing that names another host than the one that is seen before it."""
-
-
-def graph_server(graph: str) -> str:
-    """The address of the server that keeps the graph; nothing where none does."""
-    return graph if graph.partition(":")[0] in _GRAPH_SERVERS else ""
-
-
-def catalog_server(catalog: str) -> str:
-    """The address of the server that keeps the catalog; nothing where none does."""
-    return catalog if catalog.startswith("postgresql:") else ""
-
-
-def _graph(name: str) -> str:
-    return _database(name, graph_server(name), "graph", " or neo4j://user@host:7687")
-
-
-def _catalog(name: str) -> str:
-    return _database(name, catalog_server(name), "catalog")
-
-
-def _database(name: str, server: str, setting: str, other: str = "") -> str:
-    parts = urlsplit(server)
-    here = parts.scheme == "postgresql" and not parts.netloc and parts.path.startswith("/")
-    if server and not (parts.hostname or here):
-        raise ValueError(f"not an address like postgresql://user@host/database{other}")
-    if parts.password is not None:
-        variable = f"CARREL_{setting.upper()}_PASSWORD"
-        raise ValueError(f"has a password in it; set {setting}_password, or {variable}, instead")
-    plain = parts.netloc.count("@") <= 1 and not parts.fragment and parts.port != 0
-    if not plain or not parse_qs(parts.query).keys() <= _DATABASE_OPTIONS:
-        raise ValueError("has more in it than user, host, port, database, sslmode and sslrootcert")
-    return name
-
-
 class Settings(Section):
     embedder: str = Field(default="granite", description="Which embedder turns text into vectors.")
     reranker: Annotated[str, AfterValidator(_reranker)] = Field(
@@ -311,7 +275,7 @@ class Settings(Section):
         description="Which generator writes answers: `extractive`, `gguf:FILE`, `ollama:MODEL`, `openai:MODEL` or "
         "`anthropic:MODEL`.",
     )
-    catalog: Annotated[str, AfterValidator(_catalog)] = Field(
+    catalog: Annotated[str, AfterValidator(places.catalog_place)] = Field(
         default="sqlite",
         description="Which catalog keeps papers, chunks and history: `sqlite`, or a server, as in "
         "`postgresql://user@host/database`.",
@@ -325,9 +289,40 @@ class Settings(Section):
         pattern=r"^[a-z0-9_]{0,40}$",
         description="Name of this library's catalog on that server; if empty, one made of its folder's name and path.",
     )
-    vectors: str = Field(default="flat", description="Which store keeps vectors.")
-    keywords: str = Field(default="tantivy", description="Which index looks up words.")
-    graph: Annotated[str, AfterValidator(_graph)] = Field(
+    vectors: Annotated[str, AfterValidator(places.vectors_place)] = Field(
+        default="flat",
+        description="Which store keeps vectors: `flat`; `lance`, or `lance:s3://bucket/folder`; `pgvector`, beside a "
+        "PostgreSQL catalog; or a server, as in `postgresql://user@host/database`, `milvus://host:19530/collection` or "
+        "`iris://user@host:1972/namespace`.",
+    )
+    vectors_password: SecretStr = Field(
+        default=SecretStr(""),
+        description="Password for that server; only from your own config or `CARREL_VECTORS_PASSWORD`.",
+    )
+    vectors_namespace: str = Field(
+        default="",
+        pattern=r"^[a-z0-9_]{0,40}$",
+        description="Name of this library's vectors on that server; if empty, one made of its folder's name and path.",
+    )
+    vectors_half: bool = Field(
+        default=False,
+        description="Keep vectors in half precision, where the store can: half the space, scores to three digits.",
+    )
+    keywords: Annotated[str, AfterValidator(places.keywords_place)] = Field(
+        default="tantivy",
+        description="Which index looks up words: `tantivy`; `postgresql`, beside a PostgreSQL catalog; or a server, as "
+        "in `postgresql://user@host/database` or `milvus://host:19530/collection`.",
+    )
+    keywords_password: SecretStr = Field(
+        default=SecretStr(""),
+        description="Password for that server; only from your own config or `CARREL_KEYWORDS_PASSWORD`.",
+    )
+    keywords_namespace: str = Field(
+        default="",
+        pattern=r"^[a-z0-9_]{0,40}$",
+        description="Name of this library's words on that server; if empty, one made of its folder's name and path.",
+    )
+    graph: Annotated[str, AfterValidator(places.graph_place)] = Field(
         default="sqlite",
         description="Which store keeps the concept graph: `sqlite`, or a server, as in "
         "`postgresql://user@host/database` or `neo4j://user@host:7687`.",

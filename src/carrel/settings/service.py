@@ -55,7 +55,11 @@ class Jobs(Section):
     attempts: int = Field(
         default=3, ge=1, le=100, description="How often a document is tried before it is set aside as failed."
     )
-    step_seconds: float = Field(default=300.0, gt=0, description="Seconds that taking in waits while others write.")
+    step_seconds: float = Field(
+        default=300.0,
+        gt=0,
+        description="Seconds that taking in waits while others write, and for a server that is away or busy.",
+    )
     roots: str = Field(
         default="",
         description="Folders, separated as in PATH, below which the server may be told to read files, beside the "

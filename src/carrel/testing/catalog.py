@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING, Literal
 
-from carrel.catalogs import CitationRow, Embedding, Entry, ExhibitRow, PaperRow, Unfinished
+from carrel.catalogs import CitationRow, Embedding, Entry, ExhibitRow, PaperRow, Sizes, Unfinished
 from carrel.catalogs.citing import Known
 from carrel.testing.analytics import MemoryAnalytics
 from carrel.testing.conversations import MemoryConversations
@@ -17,6 +19,7 @@ from carrel.types import Part
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from carrel.types import Chunk, Document, Place, Reference
 
@@ -30,6 +33,7 @@ class _Paper:
     state: State = "pending"
     texts: dict[Part, Entry] = field(default_factory=dict)
     added: int = 0
+    changed: int = 0
 
     def chunks(self) -> list[Chunk]:
         """In reading order, with what the record says now."""
@@ -58,6 +62,7 @@ class MemoryCatalog:
         self.analytics = MemoryAnalytics()
         self.credentials = MemoryCredentials()
         self._papers: dict[str, _Paper] = {}
+        self._changes = count(1)
         self._embeddings: dict[str, Embedding] = {}
 
     def put(self, entries: Sequence[Entry]) -> None:
@@ -65,7 +70,8 @@ class MemoryCatalog:
             before = self._papers.get(entry.reference.id)
             texts = {**(before.texts if before else {}), entry.document.part: entry}
             added = before.added if before else 1 + max((paper.added for paper in self._papers.values()), default=0)
-            self._papers[entry.reference.id] = _Paper(entry.reference, entry.listed, texts=texts, added=added)
+            made = _Paper(entry.reference, entry.listed, texts=texts, added=added, changed=next(self._changes))
+            self._papers[entry.reference.id] = made
 
     def activate(self, paper_ids: Collection[str], embeddings: Sequence[Embedding] = ()) -> None:
         self._set_state("active", paper_ids)
@@ -119,6 +125,14 @@ class MemoryCatalog:
         shown = self._shown()
         return [shown[paper_id].row() for paper_id in sorted(shown) if paper_ids is None or paper_id in paper_ids]
 
+    def changes(self) -> dict[str, str]:
+        shown = self._shown()
+        return {paper_id: str(shown[paper_id].changed) for paper_id in sorted(shown)}
+
+    def sizes(self) -> Sizes:
+        rows = self.papers()
+        return Sizes(len(rows), sum(row.chunk_count for row in rows), sum(row.figure_count for row in rows))
+
     def chunks(self, addresses: Sequence[str]) -> list[Chunk]:
         held = {chunk.address: chunk for paper in self._shown().values() for chunk in paper.chunks()}
         return [held[address] for address in addresses if address in held]
@@ -150,6 +164,9 @@ class MemoryCatalog:
             for position, cited in enumerate(entry.cited)
         ]
 
+    def citing(self, paper_id: str) -> list[CitationRow]:
+        return [row for row in self.citations() if row.known_as == paper_id != row.paper_id]
+
     def _entries(self, paper_ids: Collection[str]) -> Iterator[Entry]:
         shown = self._shown()
         for paper_id in sorted(shown):
@@ -167,6 +184,9 @@ class MemoryCatalog:
             if paper_ids is None or paper_id in paper_ids
         }
         return {paper_id: remarks for paper_id, remarks in told.items() if remarks}
+
+    def together(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def close(self) -> None:
         """Nothing is open."""

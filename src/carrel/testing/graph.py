@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from carrel.graphs import ALL_RELATIONS, CURATED, said
+from carrel.graphs import ALL_RELATIONS, CURATED, retelling, said
 from carrel.graphs.meaning import Spelling, best_spelling, meanings
 from carrel.types import EVERYTHING, Concept, ConceptRow, Filter, GraphSize, Predicate, Relation, Spot
 from carrel.words import edits as edits_between
@@ -36,6 +36,9 @@ class MemoryGraph:
 
     def papers(self) -> set[str]:
         return set(self._told)
+
+    def contributed(self, paper_ids: Collection[str]) -> list[Contribution]:
+        return [retelling.normal(self._told[paper]) for paper in sorted(self._told.keys() & set(paper_ids))]
 
     def resolve(self, names: Collection[str]) -> dict[str, str]:
         meant = self._whole.meant
@@ -89,8 +92,9 @@ class MemoryGraph:
             found += sorted(spots, key=lambda spot: (-spot.relevance, spot.address, spot.role))[:limit]
         return found
 
-    def spoken(self, addresses: Collection[str]) -> list[Spot]:
-        spots = [spot for spot in self._whole.spots if spot.address in addresses]
+    def spoken(self, addresses: Collection[str], *, of: Collection[str] | None = None) -> list[Spot]:
+        keys = None if of is None else {said.bounded(key) for key in of}
+        spots = [one for one in self._whole.spots if one.address in addresses and (keys is None or one.key in keys)]
         return sorted(spots, key=lambda spot: (spot.address, -spot.relevance, spot.key, spot.role))
 
     def citations(self, paper_ids: Collection[str] | None = None) -> set[tuple[str, str]]:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from carrel.errors import InvalidInput
 from carrel.types import EVERYTHING, Filter, Hit
-from carrel.vectors import check_dimension
+from carrel.vectors import check_query, check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from carrel.types import Chunk, Matrix, Vector
+    from carrel.vectors import VectorStore
 
 
 class MemoryVectors:
@@ -21,9 +21,10 @@ class MemoryVectors:
         self.model = model
         self.dim = dim
         self._rows: dict[str, tuple[Chunk, Vector]] = {}
+        self._next: MemoryVectors | None = None
 
     def put(self, chunks: Sequence[Chunk], vectors: Matrix) -> None:
-        self._check(chunks, vectors)
+        check_rows(chunks, vectors, self.dim)
         self.delete({chunk.paper_id for chunk in chunks})
         copies = np.array(vectors, dtype=np.float32)
         self._rows |= {chunk.address: (chunk, row) for chunk, row in zip(chunks, copies, strict=True)}
@@ -32,11 +33,7 @@ class MemoryVectors:
         self._rows = {address: row for address, row in self._rows.items() if row[0].paper_id not in paper_ids}
 
     def search(self, vector: Vector, *, limit: int, where: Filter = EVERYTHING) -> list[Hit]:
-        check_dimension(vector, model=self.model, dim=self.dim)
-        if limit < 1:
-            raise InvalidInput(f"limit must be a positive integer, got {limit}")
-        if not np.isfinite(vector).all():
-            raise InvalidInput("the query vector is not finite")
+        check_query(vector, limit, self)
         hits = [Hit(chunk.address, _cosine(row, vector)) for chunk, row in self._rows.values() if where.matches(chunk)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.address))[:limit]
 
@@ -56,16 +53,19 @@ class MemoryVectors:
         self.model, self.dim = model, dim
         self._rows = {}
 
+    def beside(self, *, model: str, dim: int) -> VectorStore:
+        if self._next is None or (self._next.model, self._next.dim) != (model, dim):
+            self._next = MemoryVectors(model=model, dim=dim)
+        return self._next
+
+    def adopt(self, other: VectorStore) -> None:
+        if self._next is None or other is not self._next:
+            raise ValueError("only what was made beside this store can be adopted")
+        self.model, self.dim, self._rows = self._next.model, self._next.dim, self._next._rows
+        self._next = None
+
     def close(self) -> None:
         """Nothing is open."""
-
-    def _check(self, chunks: Sequence[Chunk], vectors: Matrix) -> None:
-        if vectors.shape != (len(chunks), self.dim):
-            raise InvalidInput(f"{len(chunks)} chunks need a ({len(chunks)}, {self.dim}) matrix, got {vectors.shape}")
-        if not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):
-            raise InvalidInput("vectors must be finite and of unit length")
-        if len({chunk.address for chunk in chunks}) != len(chunks):
-            raise InvalidInput("one put names the same address twice")
 
 
 def _cosine(row: Vector, vector: Vector) -> float:

@@ -1,0 +1,194 @@
+"""Articles on PostgreSQL, Milvus and a Bolt server, taken in by workers of two machines: what one machine has of them.
+
+By default a few articles and a small embedder behind a server that the workers share; ARTICLES_FOR_CARREL says how
+many, up to all 371. `benchmarks/spread.py` takes them all, with the bundled model, and tells how long that is.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel import Library
+from carrel.jobs import Ingestion, Said
+from carrel.types import Filter, Mode, SearchResult
+from carrel.types.service import DocumentStatus
+from tests import servers
+from tests.congruence.fleet import Shared, ended
+from tests.embedders.test_ollama import Scripted
+from tests.embedders.test_openai import openai
+
+DATA = Path(__file__).parents[3] / "shared" / "data" / "fulltext"
+ARCHIVES = ("pmc_jats_dev", "plos_jats")
+ARTICLES = int(os.environ.get("ARTICLES_FOR_CARREL", "4"))
+LONG = 3600.0
+QUESTIONS = (
+    "Which patients were treated, and for how long?",
+    "How was the expression of genes measured?",
+    "What are the limitations of the study?",
+    "Was the difference between the groups significant?",
+)
+NAME = "beyond"
+
+
+def articles(count: int) -> Iterator[tuple[str, bytes]]:
+    """The shortest of each archive, as many of one as of the other while there are."""
+    paths = [DATA / name / f"{name}.tar.xz" for name in ARCHIVES]
+    if not all(path.exists() for path in paths):
+        pytest.skip("the articles are not here: shared/data/fulltext beside the repository")
+    left = count
+    for path, share in zip(paths, (count - min(count // 2, 121), count), strict=True):
+        with tarfile.open(path) as archive:
+            members = sorted((one for one in archive.getmembers() if one.isfile()), key=lambda one: one.size)
+            for member in members[: min(share, left)]:
+                left -= 1
+                content = archive.extractfile(member)
+                assert content is not None
+                yield Path(member.name).name, content.read()
+
+
+@dataclass(frozen=True)
+class Machines:
+    """One library, of two machines, and the same one on a single machine."""
+
+    shared: Shared
+    here: Library
+    there: Library
+    alone: Library
+
+    def work(self) -> list[tuple[int, str]]:
+        """Both machines take in whatever is waiting."""
+        folders = [library.layout.root.parent for library in (self.here, self.there)]
+        workers = [self.shared.worker(folder, "--concurrent", "1") for folder in folders]
+        return [ended(one, LONG) for one in workers]
+
+
+@pytest.fixture(scope="module")
+def embedding() -> Iterator[dict[str, str]]:
+    """A server of embeddings that all share."""
+    server = Scripted(openai)
+    yield {"embedder": "openai:small", "models.base_url": f"{server.url}/v1", "models.dimensions": "64"}
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def libraries(
+    embedding: dict[str, str],
+    postgresql_server: servers.Server,
+    milvus_server: servers.Server,
+    bolt_server: servers.Server,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Machines]:
+    folder = tmp_path_factory.mktemp("beyond")
+    (folder / "articles").mkdir()
+    for name, content in articles(ARTICLES):
+        (folder / "articles" / name).write_bytes(content)
+    shared = Shared.on(postgresql_server.address, milvus_server.address, bolt_server.address, NAME, **embedding)
+    (folder / "alone").mkdir()
+    with (
+        shared.machine(folder / "here", uploads=folder / "uploads") as here,
+        shared.machine(folder / "there", uploads=folder / "uploads") as there,
+        Library.init(folder / "alone", overrides=embedding) as alone,
+    ):
+        report = alone.add(folder / "articles")
+        assert (report.failed, len(alone.list())) == ((), ARTICLES)
+        made = Machines(shared, here, there, alone)
+        submit(here, sorted((folder / "articles").iterdir()))
+        assert [code for code, _ in made.work()] == [0, 0]
+        yield made
+
+
+def submit(library: Library, paths: list[Path]) -> list[str]:
+    ingestion = Ingestion(library)
+    tickets = []
+    for path in paths:
+        with path.open("rb") as content:
+            tickets.append(ingestion.upload(path.name, content, "application/xml", Said()))
+    return [ticket.document.id for ticket in tickets]
+
+
+def found(result: SearchResult) -> list[str]:
+    return [one.chunk.address for one in result.passages]
+
+
+def is_verified(library: Library, shared: Shared) -> bool:
+    done = subprocess.run(
+        [sys.executable, "-m", "carrel", "-C", str(library.layout.root.parent), "verify"],
+        env={**os.environ, **shared.variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return True
+
+
+def congruent(libraries: Machines) -> None:
+    """The same papers, chunks, vectors and concepts, and the same answers."""
+    alone, here = libraries.alone.stores, libraries.here.stores
+    assert {row.reference.id for row in libraries.there.list()} == {row.reference.id for row in libraries.alone.list()}
+    assert here.catalog.addresses() == alone.catalog.addresses()
+    assert here.vectors.addresses() == alone.vectors.addresses()
+    assert here.keywords.addresses() == alone.keywords.addresses()
+    assert here.graph.size() == alone.graph.size()
+    for question in QUESTIONS:
+        for mode in (Mode.VECTOR, Mode.GRAPH):
+            ours, theirs = (one.search(question, mode=mode, limit=10) for one in (libraries.there, libraries.alone))
+            assert (found(ours), ours.degraded) == (found(theirs), ())
+        ours, theirs = (one.search(question, limit=10) for one in (libraries.here, libraries.alone))
+        assert len({*found(ours)} & {*found(theirs)}) >= 8
+
+
+def test_every_article_was_taken_in_once_and_both_machines_had_their_share(libraries: Machines) -> None:
+    ingestion = Ingestion(libraries.here)
+    documents = ingestion.documents(limit=2 * ARTICLES)
+    assert {one.status for one in documents} == {DocumentStatus.ACTIVE}
+    assert len(documents) == len(libraries.here.list()) == ARTICLES
+    assert {ingestion.latest_job(one.id).attempts for one in documents} == {1}  # type: ignore[union-attr]
+    shares = [len(list(library.layout.embeddings.glob("*/*"))) for library in (libraries.here, libraries.there)]
+    assert sum(shares) == ARTICLES
+    assert min(shares) >= 1
+
+
+def test_the_stores_agree_on_every_machine_and_with_a_library_of_files(libraries: Machines) -> None:
+    assert is_verified(libraries.here, libraries.shared)
+    assert is_verified(libraries.there, libraries.shared)
+    congruent(libraries)
+
+
+def test_questions_are_answered_with_quotes_that_stand_in_the_articles(libraries: Machines) -> None:
+    question = libraries.there.list()[0].reference.title
+    answers = [library.ask(question) for library in (libraries.there, libraries.alone)]
+    ours, theirs = ({quote.chunk.address for quote in answer.citations} for answer in answers)
+    assert ours
+    assert ours & theirs
+    assert not answers[0].degraded
+
+
+def test_what_is_deleted_is_in_no_store_and_is_back_when_it_is_sent_again(libraries: Machines) -> None:
+    ingestion = Ingestion(libraries.there)
+    gone = ingestion.documents(limit=2)
+    paths = [libraries.alone.layout.root.parents[1] / "articles" / Path(one.path).name for one in gone]
+    papers = frozenset(one.paper_id for one in gone)
+    for one in gone:
+        assert ingestion.delete(one.id).status == DocumentStatus.ARCHIVED
+    stores: Any = libraries.here.stores
+    for addresses in (stores.catalog.addresses(), stores.vectors.addresses(), stores.keywords.addresses()):
+        assert not {address.partition("/")[0] for address in addresses} & papers
+    assert papers.isdisjoint(stores.graph.papers())
+    where = Filter(paper_ids=papers)
+    assert all(libraries.here.search(question, where=where).passages == () for question in QUESTIONS)
+    assert is_verified(libraries.here, libraries.shared)
+    submit(libraries.here, paths)
+    assert [code for code, _ in libraries.work()] == [0, 0]
+    assert is_verified(libraries.there, libraries.shared)
+    congruent(libraries)
