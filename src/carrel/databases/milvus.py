@@ -32,8 +32,10 @@ LONGEST = 65_535
 """Bytes that the longest text may have there."""
 MOST_TAGS = 4096
 """How many values a list may have there."""
-_PATIENCE = 8.0
+PATIENCE = 8.0
 """Seconds that a server may take for an answer; the client would else try again for minutes."""
+_WHETHER_BACK = 2.0
+"""Seconds that one which was lost may take to say that it is there: who asks is not kept waiting each time."""
 _PAUSE = 0.05
 _GREATEST = 2**63 - 1
 CHANNEL = {
@@ -64,6 +66,10 @@ class NotLoaded(StoreUnavailable):
     """A collection is not in the server's memory, or not yet again."""
 
 
+class Late(StoreUnavailable):
+    """The time was up before an answer came."""
+
+
 class MilvusServer:
     """Connected when it is first needed, and again when the server was lost and is back."""
 
@@ -74,6 +80,7 @@ class MilvusServer:
         self._instead = instead
         self._opened: MilvusClient | None = None
         self._said_version = ""
+        self._is_lost = False
         self._lock = RLock()
 
     def name(self, namespace: str) -> str:
@@ -89,16 +96,23 @@ class MilvusServer:
     def call(self, verb: str, *values: object, **options: object) -> Any:  # noqa: ANN401
         """What the client's method of that name says, within the time a server is given."""
         with self._reporting():
-            return getattr(self._client(), verb)(*values, **{"timeout": _PATIENCE, **options})
+            if self._is_lost:
+                self._client(_WHETHER_BACK).get_server_version(timeout=_WHETHER_BACK)
+            told = getattr(self._client(PATIENCE), verb)(*values, **{"timeout": PATIENCE, **options})
+            self._is_lost = False
+            return told
 
-    def load(self, collection: str) -> None:
-        """Have it brought into the server's memory, which of a large one takes its time: others wait no longer."""
+    def load(self, collection: str, patience: float = PATIENCE) -> None:
+        """Have it brought into the server's memory, which of a large one takes its time: who reads waits no longer."""
         self.call("load_collection", collection, _async=True)
-        deadline = time.monotonic() + _PATIENCE
-        while self.call("get_load_state", collection)["state"] != LoadState.Loaded:
+        deadline = time.monotonic() + patience
+        while not self.has_loaded(collection):
             if time.monotonic() > deadline:
                 raise self._unavailable(NotLoaded, f"the collection {collection!r} is still being loaded")
             time.sleep(_PAUSE)
+
+    def has_loaded(self, collection: str) -> bool:
+        return bool(self.call("get_load_state", collection)["state"] == LoadState.Loaded)
 
     @property
     def has_infix(self) -> bool:
@@ -128,7 +142,7 @@ class MilvusServer:
             with suppress(MilvusException, grpc.RpcError):
                 opened.close()
 
-    def _client(self) -> MilvusClient:
+    def _client(self, patience: float) -> MilvusClient:
         with self._lock:
             if self._opened is None:
                 parts = urlsplit(self.address)
@@ -137,7 +151,7 @@ class MilvusServer:
                 self._opened = MilvusClient(
                     f"{scheme}://{host}:{parts.port or 19530}",
                     token=self._token(unquote(parts.username or "")),
-                    timeout=_PATIENCE,
+                    timeout=patience,
                     dedicated=True,
                     grpc_options=CHANNEL,
                 )
@@ -159,13 +173,15 @@ class MilvusServer:
                 kind, _said(cause) if isinstance(cause, grpc.RpcError) else error.message
             ) from error
         except grpc.RpcError as error:
-            raise self._unavailable(StoreUnavailable, _said(error)) from error
+            kind = Late if error.code() == grpc.StatusCode.DEADLINE_EXCEEDED else StoreUnavailable
+            raise self._unavailable(kind, _said(error)) from error
         except (ValueError, OSError) as error:
             # A channel that another thread has closed.
             self.close()
             raise self._unavailable(StoreUnavailable, str(error)) from error
 
     def _unavailable(self, kind: type[StoreUnavailable], reason: str) -> StoreUnavailable:
+        self._is_lost = self._is_lost or kind is StoreUnavailable
         said = (reason.strip() or "no reason given").splitlines()[0][:300]
         if self._password:
             said = said.replace(self._password, "…")

@@ -6,10 +6,11 @@ from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from carrel.databases.milvus import Gone, NotLoaded, both, one_of, quoted
+from carrel.databases.milvus import PATIENCE, Gone, Late, NotLoaded, both, one_of, quoted
+from carrel.databases.milvus_versions import WRITING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from carrel.databases.milvus_versions import Version, Versions
     from carrel.types import Hit
@@ -68,8 +69,12 @@ class Rows:
         self._versions.touch(version)
 
     def addresses_of(self, version: Version, paper_ids: Iterable[str]) -> set[str]:
-        rows = self.query(version, one_of("paper_id", paper_ids), ["chunk_id"], level="Strong")
-        return {row["chunk_id"] for row in rows}
+        return {row["chunk_id"] for row in self.latest(version, one_of("paper_id", paper_ids), ["chunk_id"])}
+
+    def latest(self, version: Version, said: str, fields: Sequence[str]) -> list[Any]:
+        """As one asks who is about to write: all that was written until now, and however long it takes."""
+        options = {"filter": said, "output_fields": list(fields), "consistency_level": "Strong"}
+        return list(self._asked(version, "query", options, loading=WRITING))
 
     def _remove(self, version: Version, addresses: Collection[str]) -> None:
         for some in groups(sorted(addresses), AT_ONCE):
@@ -81,12 +86,10 @@ class Rows:
     def count(self, version: Version, said: str = "") -> int:
         return int(self.query(version, said, ["count(*)"])[0]["count(*)"])
 
-    def query(
-        self, version: Version, said: str, fields: Sequence[str], *, level: str = "", limit: int | None = None
-    ) -> list[Any]:
-        level = level or self._versions.level(version)
+    def query(self, version: Version, said: str, fields: Sequence[str], *, limit: int | None = None) -> list[Any]:
+        level = self._versions.level(version)
         options = {"filter": said, "output_fields": list(fields), "consistency_level": level, "limit": limit}
-        return list(self._asked(version, "query", **options))
+        return list(self._asked(version, "query", options))
 
     def pages(self, version: Version, said: str, fields: Sequence[str], size: int) -> Iterator[list[Any]]:
         """Every row that matches, so many at a time, by rising address.
@@ -95,7 +98,7 @@ class Rows:
         """
         options = {"output_fields": sorted({"chunk_id", *fields}), "limit": size, **_BY_KEY}
         after = said
-        while rows := list(self._asked(version, "query", filter=after, **options)):
+        while rows := list(self._asked(version, "query", {"filter": after, **options})):
             yield rows
             after = both(said, f"chunk_id > {quoted(max(row['chunk_id'] for row in rows))}")
 
@@ -105,14 +108,19 @@ class Rows:
         """The rows that are most like each of these."""
         level = self._versions.level(version)
         asked = {"filter": said, "limit": limit, "consistency_level": level, **options}
-        found = self._asked(version, "search", list(likes), **asked)
+        found = self._asked(version, "search", asked, list(likes))
         return [[Found(hit["entity"], hit["distance"]) for hit in hits] for hits in found]
 
-    def _asked(self, version: Version, verb: str, *values: object, **options: object) -> Any:  # noqa: ANN401
+    def _asked(
+        self, version: Version, verb: str, options: Mapping[str, object], *values: object, loading: float = PATIENCE
+    ) -> Any:  # noqa: ANN401
         try:
             return self.server.call(verb, version.name, *values, **options)
-        except NotLoaded:
-            self.server.load(version.name)
+        except (NotLoaded, Late) as error:
+            # Of a collection that was released just now, some servers say nothing at all.
+            if isinstance(error, Late) and self.server.has_loaded(version.name):
+                raise
+            self.server.load(version.name, loading)
             return self.server.call(verb, version.name, *values, **options)
 
 

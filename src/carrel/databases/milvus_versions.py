@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 _PREFIX = "carrel."
 _SETTLING = 10.0
 """Seconds after which every replica has what was written, as "bounded" reads are at most half as far behind."""
-_CREATING = 60.0
+WRITING = 60.0
+"""Seconds that a server may take to make a collection, or to load it, for one who writes."""
 _FEW = 4000
 """Rows that a server compares one by one, sealed or not."""
 
@@ -169,11 +170,11 @@ class Versions:
             consistency_level="Strong",
             # With more than one, a reader could see some of a request's rows before the others.
             num_shards=1,
-            timeout=_CREATING,
+            timeout=WRITING,
         )
         # Of no rows, an index is made at once; the client would look for it half a second later.
-        self.server.call("create_index", name, columns.indexes, sync=False, timeout=_CREATING)
-        self.server.load(name)
+        self.server.call("create_index", name, columns.indexes, sync=False, timeout=WRITING)
+        self.server.load(name, WRITING)
 
     def _drop(self, name: str) -> None:
         self.server.call("drop_collection", name)

@@ -167,7 +167,7 @@ class MilvusKeywords:
         return [row for row in rows if row["paper_id"] in differing]
 
     def _held(self, version: Version, said: str) -> list[Any]:
-        return self._rows.query(version, said, ["paper_id", "chunk_id", "digest"], level="Strong")
+        return self._rows.latest(version, said, ["paper_id", "chunk_id", "digest"])
 
     def _best(self, version: Version, asked: Asked, limit: int, where: Filter) -> list[Hit]:
         return [hit for hit, _ in self._found(version, asked.terms, asked.exact, limit, where)]
