@@ -356,19 +356,15 @@ def test_a_server_that_is_not_there_is_said_at_once_with_its_address_and_no_pass
     assert "set vectors = 'flat'" in caught.value.hint
 
 
-def test_a_server_that_never_answers_is_not_waited_for_long_and_then_hardly_at_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(milvus, "PATIENCE", 3.0)
-    monkeypatch.setattr(milvus, "_WHETHER_BACK", 0.2)
+def test_a_server_that_never_answers_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(milvus, "PATIENCE", 1.0)
     monkeypatch.setitem(milvus.CHANNEL, "grpc.min_reconnect_backoff_ms", 500)
     with socket.create_server(("127.0.0.1", 0)) as silent:
+        began = time.monotonic()
         store = opened(f"milvus://127.0.0.1:{silent.getsockname()[1]}", "carrel_x")
-        for longest in (9, 2):
-            began = time.monotonic()
-            with pytest.raises(StoreUnavailable):
-                store.count()
-            assert time.monotonic() - began < longest
+        with pytest.raises(StoreUnavailable):
+            store.count()
+        assert time.monotonic() - began < 6
 
 
 def test_a_server_that_asks_for_a_password_and_is_killed_while_it_is_asked() -> None:
@@ -387,12 +383,13 @@ def test_a_server_that_asks_for_a_password_and_is_killed_while_it_is_asked() -> 
         store.put([make_chunk("a", number) for number in range(20)], unit_rows(20))
         expected = store.search(unit_rows(1)[0], limit=5, where=EVERYTHING)
         server.stop()
-        began = time.monotonic()
         with pytest.raises(StoreUnavailable, match=re.escape(where)):
             store.search(unit_rows(1)[0], limit=5, where=EVERYTHING)
+        # Once it is known to be away, nobody waits for it as long again.
+        began = time.monotonic()
         with pytest.raises(StoreUnavailable):
             store.put([make_chunk("b")], unit_rows(1))
-        assert time.monotonic() - began < 20
+        assert time.monotonic() - began < milvus.PATIENCE - 1
         server.start()
         assert store.search(unit_rows(1)[0], limit=5, where=EVERYTHING) == expected
         store.put([make_chunk("b")], unit_rows(1))
