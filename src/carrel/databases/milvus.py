@@ -181,7 +181,7 @@ class MilvusServer:
             raise self._unavailable(StoreUnavailable, str(error)) from error
 
     def _unavailable(self, kind: type[StoreUnavailable], reason: str) -> StoreUnavailable:
-        self._is_lost = self._is_lost or kind is StoreUnavailable
+        self._is_lost = self._is_lost or kind in {StoreUnavailable, Late}
         said = (reason.strip() or "no reason given").splitlines()[0][:300]
         if self._password:
             said = said.replace(self._password, "…")
