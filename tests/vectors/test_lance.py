@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +33,20 @@ DIM = 8
 UNIT = np.eye(DIM, dtype=np.float32)
 WRITER = """
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 import numpy as np
 from carrel.types import Chunk, ChunkKind, Part
-from carrel.vectors import VectorStore, lance_tables
+from carrel.vectors import lance_tables
 from carrel.vectors import lance_upkeep as upkeep
 from carrel.vectors.lance import LanceVectors
 
-folder, name, rounds = sys.argv[1:]
-upkeep._COMMITS, upkeep._KEPT = 16, 0.05
+folder, name, rounds, where = sys.argv[1:]
+upkeep._COMMITS, upkeep._KEPT = 4, 0.001
+if where == "bucket":
+    tidy = upkeep.tidy
+    upkeep.tidy = lambda table, is_served: tidy(table, is_served=True)
+    lance_tables.Place.turn = lambda place: nullcontext()
 store = LanceVectors(Path(folder), model="m", dim=8)
 
 def put(paper, chunks):
@@ -72,9 +78,9 @@ def put(store: VectorStore, paper_id: str, chunks: int = 1) -> None:
     store.put([make_chunk(paper_id, number) for number in range(chunks)], UNIT[:chunks])
 
 
-def start_writer(directory: Path, name: str, rounds: int) -> subprocess.Popen[str]:
+def start_writer(directory: Path, name: str, rounds: int, where: str = "folder") -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(directory), name, str(rounds)],
+        [sys.executable, "-c", WRITER, str(directory), name, str(rounds), where],
         env={"PYTHONPATH": str(Path(carrel.__file__).parents[1]), "OMP_NUM_THREADS": "1"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -109,8 +115,10 @@ def assert_whole(addresses: set[str]) -> None:
         assert [count for _, count in puts] == [len(rests)]
 
 
-def test_several_processes_write_lose_nothing_and_no_reader_sees_a_half(directory: Path) -> None:
-    writers = [start_writer(directory, name, 10) for name in "ab"]
+@pytest.mark.parametrize("where", ["folder", "bucket"])
+def test_several_processes_write_lose_nothing_and_no_reader_sees_a_half(directory: Path, where: str) -> None:
+    """In a folder they take turns; in a bucket, which has no locks, they cross each other."""
+    writers = [start_writer(directory, name, 10, where) for name in "ab"]
     reader = open_store(directory)
     begin(*writers)
     looks = 0
@@ -286,7 +294,11 @@ def test_what_is_searched_and_what_is_built_beside_it_are_never_swept(
     assert papers_in(open_store(directory).addresses()).keys() == {"new"}
 
 
-def test_a_put_into_a_table_that_another_process_exchanged_meanwhile_is_done_again(directory: Path) -> None:
+def test_a_put_into_a_table_that_another_process_exchanged_meanwhile_is_done_again(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As on an object store: in a folder nobody can.
+    monkeypatch.setattr(Place, "turn", lambda place: nullcontext())
     store, other = open_store(directory), open_store(directory)
     put(store, "before")
     follow, calls = store._follow, 0

@@ -1,8 +1,8 @@
 """Vectors in Lance tables: in a folder of the library, or on an object store that many machines share.
 
 A put comes in two commits. The first adds its rows, which nobody sees; the second, in one step, lets them live and has
-all that their papers had before die. Two that put the same paper touch the same rows in their second commit, so that
-Lance has one of them do it again: the later wins, whole.
+all that their papers had before die. In a folder one writes at a time. On an object store two that put the same paper
+touch the same rows in their second commit, so that Lance has one of them do it again: the later wins, whole.
 
 A small table is compared row by row. A large one has an index (IVF_SQ), which finds most of the nearest, and what it
 does not hold yet is compared row by row; all that is found is compared once more with the vectors as they were put.
@@ -87,10 +87,14 @@ class LanceVectors:
 
     def put(self, chunks: Sequence[Chunk], vectors: Matrix) -> None:
         if chunks:
-            self._insist(partial(self._put, chunks, vectors))
+            with self._place.turn():
+                self._insist(partial(self._put, chunks, vectors))
 
     def delete(self, paper_ids: Collection[str]) -> None:
-        self._insist(partial(self._delete, paper_ids))
+        # A turn would make the folder.
+        if self._insist(self._follow) is not None:
+            with self._place.turn():
+                self._insist(partial(self._delete, paper_ids))
 
     def search(self, vector: Vector, *, limit: int, where: Filter = EVERYTHING) -> list[Hit]:
         return self._insist(partial(self._search, vector, limit, where))
@@ -114,11 +118,13 @@ class LanceVectors:
 
     def clear(self, *, model: str, dim: int) -> None:
         self.model, self.dim = self._wanted = model, dim
-        self._insist(lambda: self._point(Named(self._make().name, model, dim)))
+        with self._place.turn():
+            self._insist(lambda: self._point(Named(self._make().name, model, dim)))
 
     def beside(self, *, model: str, dim: int) -> VectorStore:
         made = self._beside(model=model, dim=dim)
-        self._insist(partial(self._part_from, made))
+        with self._place.turn():
+            self._insist(partial(self._part_from, made))
         if (made.model, made.dim) != (model, dim):
             made.clear(model=model, dim=dim)
         return made
@@ -127,10 +133,11 @@ class LanceVectors:
         if not isinstance(other, LanceVectors) or other._place.address != self._place.address or not other._is_beside:
             raise ValueError("only what was made beside this store can be adopted")
         # Known before anything is changed: each step may be done again.
-        named = other._insist(other._named)
-        self._wanted = (named.model, named.dim)
-        self._insist(partial(self._point, named))
-        other._insist(partial(other._pointer.write, None))
+        with self._place.turn():
+            named = other._insist(other._named)
+            self._wanted = (named.model, named.dim)
+            self._insist(partial(self._point, named))
+            other._insist(partial(other._pointer.write, None))
         other.close()
 
     def close(self) -> None:

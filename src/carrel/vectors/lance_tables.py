@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from carrel.errors import StoreUnavailable
 from carrel.files import storage_error, writing
+from carrel.locking import held
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +49,8 @@ _POINTER = pa.schema([("table", pa.string()), ("model", pa.string()), ("dim", pa
 _PREFIX = "chunks_"
 _KEPT = timedelta(minutes=1)
 """How long old rows of a pointer stay readable."""
+_TURN = 3600.0
+"""Seconds to wait for another's turn to write, in which it may have to make the index of millions of rows."""
 _LONGEST = 300
 _ABANDONED = 3600
 """Seconds after which a table that no pointer names was left behind, and is not being made."""
@@ -91,11 +94,20 @@ class Place:
                 return None
             raise
 
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """In a folder one writes at a time. Elsewhere there are no locks, and who crosses another begins anew."""
+        if self.is_served:
+            yield
+            return
+        folder = Path(self.address)
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        with held(folder / "writing.lock", timeout=_TURN):
+            yield
+
     def make(self, fields: pa.Schema) -> Table:
         """A table that nothing names yet."""
-        if not self.is_served:
-            with writing(Path(self.address)):
-                Path(self.address).mkdir(parents=True, exist_ok=True)
         return self.connection().create_table(f"{_PREFIX}{int(time.time()):011d}_{secrets.token_hex(4)}", schema=fields)
 
     def drop(self, name: str) -> None:

@@ -24,8 +24,12 @@ INDEXED_FROM = 10_000
 _COMMITS = 128
 _BEHIND = 32
 """One in so many rows may be in no index yet."""
-_KEPT, _KEPT_ELSEWHERE = 0.5, 60.0
-"""Seconds that an old version stays readable, in a folder and on an object store; who takes longer begins anew."""
+_KEPT, _KEPT_ELSEWHERE = 0.5, 600.0
+"""Seconds that an old version stays readable, in a folder and on an object store; who reads longer begins anew.
+
+Who writes to an object store, beside others, must not take longer: of two that cross each other Lance finds out by the
+versions in between, and sees nothing where they were swept.
+"""
 _TURNS = 3
 _STAGED = 3600
 """Seconds after which rows that are still coming belong to a put that was interrupted."""
