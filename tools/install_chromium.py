@@ -1,4 +1,4 @@
-"""Have a Chromium for the tests of the page: Debian's, where it can be installed."""
+"""Have a Chromium for the tests of the page: Debian's without a screen, the quickest, where it can be installed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import shutil
 import subprocess
 import sys
 
-COMMANDS = (("apt-get", "update"), ("apt-get", "install", "--yes", "--no-install-recommends", "chromium"))
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+COMMANDS = (("apt-get", "update"), ("apt-get", "install", "--yes", "--no-install-recommends", "chromium-headless-shell"))
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 def main() -> None:

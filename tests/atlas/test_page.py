@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -18,6 +17,7 @@ from carrel.atlas.drawing import draw
 from carrel.errors import InvalidInput, ReadOnlyLibrary, StoreUnavailable
 from carrel.types import Concept
 from tests.atlas.graphs import Written, memory
+from tests.web import browsing
 
 HOSTILE = (
     "</script><img src=x onerror=alert(1)>",
@@ -178,9 +178,9 @@ def test_its_own_page_is_replaced_and_anything_else_only_by_force(tmp_path: Path
 
 
 def test_in_a_browser_nothing_of_a_hostile_page_runs(tmp_path: Path) -> None:
-    chromium = shutil.which("chromium")
+    chromium = browsing.executable()
     if chromium is None:
-        pytest.skip("chromium is not installed")
+        pytest.skip(browsing.MISSING)
     target = tmp_path / "map.html"
     page.write(target, around(hostile()))
     asked = [chromium, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]

@@ -318,7 +318,10 @@ def test_a_reader_has_all_of_what_a_put_has_of_a_paper(address: str, name: str) 
     assert store.addresses() == whole[0]
 
 
-def test_a_collection_that_was_released_is_loaded_again(store: MilvusVectors, name: str, client: MilvusClient) -> None:
+def test_a_collection_that_was_released_is_loaded_again(
+    store: MilvusVectors, name: str, client: MilvusClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(milvus, "PATIENCE", 30.0)
     store.put([make_chunk("a")], unit_rows(1))
     client.release_collection(f"{name}_v1")
     store.put([make_chunk("b")], unit_rows(2)[1:])

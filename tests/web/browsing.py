@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+MISSING = "there is no Chromium: 'make test' installs Debian's where it may"
 # As root, in a container, and without asking the browser's maker for anything.
 FLAGS = (
     "--no-sandbox",

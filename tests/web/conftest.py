@@ -25,7 +25,7 @@ Look: TypeAlias = Callable[..., Page]
 def browser() -> Iterator[Browser]:
     path = browsing.executable()
     if path is None:
-        pytest.skip("there is no Chromium: 'make test' installs Debian's where it may")
+        pytest.skip(browsing.MISSING)
     with browsing.chromium(path) as started:
         yield started
 

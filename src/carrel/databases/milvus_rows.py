@@ -59,7 +59,7 @@ class Rows:
         """Replace all that their papers had, so many rows in one request."""
         for some in _whole_papers(rows, size):
             before = self.addresses_of(version, {row["paper_id"] for row in some})
-            self.server.call("upsert", version.name, some)
+            self.server.call("upsert", version.name, some, timeout=WRITING)
             self._remove(version, before - {row["chunk_id"] for row in some})
         self._versions.touch(version, len(rows))
 
@@ -74,11 +74,11 @@ class Rows:
     def latest(self, version: Version, said: str, fields: Sequence[str]) -> list[Any]:
         """As one asks who is about to write: all that was written until now, and however long it takes."""
         options = {"filter": said, "output_fields": list(fields), "consistency_level": "Strong"}
-        return list(self._asked(version, "query", options, loading=WRITING))
+        return list(self._asked(version, "query", options, patience=WRITING))
 
     def _remove(self, version: Version, addresses: Collection[str]) -> None:
         for some in groups(sorted(addresses), AT_ONCE):
-            self.server.call("delete", version.name, filter=one_of("chunk_id", some))
+            self.server.call("delete", version.name, filter=one_of("chunk_id", some), timeout=WRITING)
 
     def addresses(self, version: Version) -> set[str]:
         return {row["chunk_id"] for page in self.pages(version, "", [], AT_ONCE) for row in page}
@@ -112,16 +112,18 @@ class Rows:
         return [[Found(hit["entity"], hit["distance"]) for hit in hits] for hits in found]
 
     def _asked(
-        self, version: Version, verb: str, options: Mapping[str, object], *values: object, loading: float = PATIENCE
+        self, version: Version, verb: str, options: Mapping[str, object], *values: object, patience: float = PATIENCE
     ) -> Any:  # noqa: ANN401
         try:
             return self.server.call(verb, version.name, *values, **options)
-        except (NotLoaded, Late) as error:
+        except NotLoaded:
+            pass
+        except Late:
             # Of a collection that was released just now, some servers say nothing at all.
-            if isinstance(error, Late) and self.server.has_loaded(version.name):
+            if patience == PATIENCE and self.server.has_loaded(version.name):
                 raise
-            self.server.load(version.name, loading)
-            return self.server.call(verb, version.name, *values, **options)
+        self.server.load(version.name, patience)
+        return self.server.call(verb, version.name, *values, timeout=patience, **options)
 
 
 class Best(NamedTuple):
