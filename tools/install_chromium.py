@@ -7,7 +7,10 @@ import shutil
 import subprocess
 import sys
 
-COMMANDS = (("apt-get", "update"), ("apt-get", "install", "--yes", "--no-install-recommends", "chromium-headless-shell"))
+COMMANDS = (
+    ("apt-get", "update"),
+    ("apt-get", "install", "--yes", "--no-install-recommends", "chromium-headless-shell"),
+)
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
