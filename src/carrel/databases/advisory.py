@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from contextlib import closing, contextmanager
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psycopg
 from psycopg import errors
 
+from carrel.databases.postgresql import CONNECTING
 from carrel.errors import LibraryBusy, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -22,17 +23,7 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[Row]
 
-_PATIENCE = 10
-"""Seconds that a server may take to answer the first time."""
-_SETTINGS: dict[str, Any] = {
-    "autocommit": True,
-    "connect_timeout": _PATIENCE,
-    "application_name": "carrel lock",
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 4,
-    "tcp_user_timeout": 30_000,
-}
+_CONNECTING = {**CONNECTING, "application_name": "carrel lock"}
 _WATCHED = """
     SELECT set_config(name, value, false)
     FROM pg_settings JOIN (VALUES
@@ -59,7 +50,7 @@ class AdvisoryLocks:
     def held(self, locks: Sequence[tuple[str, bool]], *, timeout: float) -> Iterator[Callable[[], None]]:
         """Have these, each by its name and whether it is shared. What is given raises once they are lost."""
         with self._reporting(timeout):
-            connection: Connection = psycopg.connect(self._address, password=self._password or None, **_SETTINGS)
+            connection: Connection = psycopg.connect(self._address, password=self._password or None, **_CONNECTING)
         with closing(connection):
             with self._reporting(timeout):
                 connection.execute(_WATCHED)

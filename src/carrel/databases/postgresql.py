@@ -33,7 +33,7 @@ _PATIENCE = 10
 _TURN = 10.0
 """Seconds that are waited for a connection while others have them all."""
 _CONNECTIONS = 10
-_SETTINGS: dict[str, Any] = {
+CONNECTING: dict[str, Any] = {
     "autocommit": True,
     "connect_timeout": _PATIENCE,
     "application_name": "carrel",
@@ -43,6 +43,7 @@ _SETTINGS: dict[str, Any] = {
     "keepalives_count": 4,
     "tcp_user_timeout": 30_000,
 }
+"""How every connection is made."""
 _ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('carrel'))"
 _SOON = "SET LOCAL lock_timeout = '5s'"
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -238,7 +239,7 @@ class Server:
     def _made(self) -> Pool:
         return ConnectionPool(
             self.address,
-            kwargs={**_SETTINGS, "password": self._password or None},
+            kwargs={**CONNECTING, "password": self._password or None},
             min_size=0,
             max_size=_CONNECTIONS,
             timeout=_TURN,
@@ -249,7 +250,7 @@ class Server:
 
     def _arrive(self) -> None:
         """See that the server is there, and that the schema is of this version."""
-        connection: Connection = psycopg.connect(self.address, password=self._password or None, **_SETTINGS)
+        connection: Connection = psycopg.connect(self.address, password=self._password or None, **CONNECTING)
         with closing(connection), connection.transaction():
             connection.execute(_ONE_AT_A_TIME)
             own = sql.Identifier(self.namespace)
