@@ -11,21 +11,10 @@ from typing import TypeVar
 
 import pytest
 from hypothesis import settings
-from xdist.remote import Producer
-from xdist.scheduler import LoadFileScheduling
 
 from tests import servers
 
 Started = TypeVar("Started")
-NEED_MILVUS = (
-    "tests/congruence/",
-    "tests/keywords/test_contract.py",
-    "tests/keywords/test_milvus.py",
-    "tests/test_migrating.py",
-    "tests/test_model_change.py",
-    "tests/vectors/test_contract.py",
-    "tests/vectors/test_milvus.py",
-)
 
 # No deadline: on shared cores the time of one example says nothing.
 settings.register_profile("carrel", deadline=None, max_examples=60, database=None)
@@ -34,18 +23,6 @@ settings.load_profile("carrel")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # Each client would read the machine's certificates anew, which takes longer than most of what it is made for here.
 ssl.create_default_context = cache(ssl.create_default_context)  # type: ignore[assignment]
-
-
-class Scheduling(LoadFileScheduling):  # type: ignore[misc]
-    """A file stays with one process, and so do all that need Milvus: it is busy also when nobody asks it anything."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        return "Milvus" if nodeid.startswith(NEED_MILVUS) else str(super()._split_scope(nodeid))
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
-    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +41,8 @@ def bolt_server() -> Iterator[servers.Server]:
     yield from _started(servers.bolt())
 
 
-@pytest.fixture(scope="session")
+# It is busy also when nobody asks it anything: a start costs less.
+@pytest.fixture(scope="module")
 def milvus_server() -> Iterator[servers.Server]:
     yield from _started(servers.milvus())
 
