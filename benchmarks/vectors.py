@@ -328,8 +328,9 @@ def main() -> None:
     everything = {int(size): by for size, by in json.loads(kept.read_text()).items()} if kept.exists() else {}
     for size in options.sizes:
         print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}", flush=True)
-        everything[size] = measure(size, options.stores, work)
-        print(told(size, everything[size]), flush=True)
+        measured = measure(size, options.stores, work)
+        print(told(size, measured), flush=True)
+        everything[size] = {**everything.get(size, {}), **measured}
         kept.write_text(json.dumps(everything, indent=1))
     if options.plot:
         draw(options.plot, dict(sorted(everything.items())))
