@@ -91,11 +91,11 @@ def growth(title: str, below: str, shown: Sequence[Line]) -> str:
     for value in across.marks:
         x = left + _SIDE * across.at(value)
         parts.append(f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{top + _SIDE}" stroke="{_FAINT}"/>')
-        parts.append(_text(x, top + _SIDE + 16, f"{value:,g}", anchor="middle"))
+        parts.append(_text(x, top + _SIDE + 16, f"{value:,.9g}", anchor="middle"))
     for value in up.marks:
         y = top + _SIDE * (1 - up.at(value))
         parts.append(f'<line x1="{left}" y1="{y:.1f}" x2="{left + _SIDE}" y2="{y:.1f}" stroke="{_FAINT}"/>')
-        parts.append(_text(left - 6, y + 4, f"{value:,g}", anchor="end"))
+        parts.append(_text(left - 6, y + 4, f"{value:,.9g}", anchor="end"))
     parts.append(_text(left + _SIDE / 2, top + _SIDE + 36, below, anchor="middle"))
     scaled = [Line(line.label, tuple((across.at(x), up.at(y)) for x, y in line.points)) for line in shown]
     return _svg(left + _SIDE + 40, top + _SIDE + 60 + _ROW * len(shown), [*parts, *_curves(scaled, left, top)])
