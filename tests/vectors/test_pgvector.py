@@ -17,6 +17,7 @@ from carrel.databases.extensions import Extension
 from carrel.databases.postgresql import Server, Tables
 from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.types import EVERYTHING, Chunk, Filter, Matrix
+from carrel.vectors import pgvector_sets as sets
 from carrel.vectors.flat import FlatVectors
 from carrel.vectors.pgvector import PgVectors
 from tests import servers
@@ -89,6 +90,20 @@ def tolerance(store: PgVectors) -> float:
 def test_there_is_an_index_from_some_size_on(large: PgVectors, store: PgVectors) -> None:
     store.put(papers(20), clustered(20))
     assert (is_indexed(store), is_indexed(large)) == (False, True)
+
+
+@pytest.mark.parametrize(("given", "used"), [("64MB", "512MB"), ("1GB", "1GB")])
+def test_the_index_is_made_in_what_memory_the_server_gives_or_enough_for_most(
+    store: PgVectors, given: str, used: str
+) -> None:
+    store.put(papers(20), clustered(20))
+    with store._server.writing() as session:
+        session.rows("SELECT set_config('maintenance_work_mem', ?, true)", [given])
+        held = sets.kept(session, sets.CURRENT)
+        assert held
+        sets.index(session, held)
+        assert session.rows("SELECT current_setting('maintenance_work_mem')") == [(used,)]
+    assert is_indexed(store)
 
 
 @pytest.mark.parametrize("where", [EVERYTHING, WHERE], ids=["all", "filtered"])

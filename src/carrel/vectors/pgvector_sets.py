@@ -55,11 +55,12 @@ _TABLE = f"""
     {facts.INDEXES}"""
 _UNINDEXED = "SELECT FROM vector_sets WHERE id = ? AND indexed = 0 FOR NO KEY UPDATE SKIP LOCKED"
 _INDEX = "CREATE INDEX ON {table} USING hnsw ({column} {type}_ip_ops) WITH (m = 16, ef_construction = 64)"
-_BUILDING = {
-    "maintenance_work_mem": "512MB",
-    # Workers would share memory that a container has little of.
-    "max_parallel_maintenance_workers": "0",
-}
+# Memory: what the server gives, if that is more, for an index that outgrows it is made many times more slowly. Workers
+# would share memory that a container has little of.
+_BUILDING = """
+    SELECT set_config('max_parallel_maintenance_workers', '0', true),
+        set_config('maintenance_work_mem', greatest(pg_size_bytes('512MB'), given) / 1024 || 'kB', true)
+    FROM pg_size_bytes(current_setting('maintenance_work_mem')) AS given"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +139,7 @@ def index(session: Session, held: VectorSet) -> None:
     """Unless another process does so at this moment."""
     if not session.rows(_UNINDEXED, [held.id]):
         return
-    for name, value in _BUILDING.items():
-        session.rows("SELECT set_config(?, ?, true)", [name, value])
+    session.rows(_BUILDING)
     session.write(_INDEX.format(table=held.table, column=held.indexed_column, type=held.indexed_type), [()])
     session.write(f"ANALYZE {held.table}", [()])
     session.write("UPDATE vector_sets SET indexed = 1 WHERE id = ?", [(held.id,)])
