@@ -100,6 +100,25 @@ def test_a_piece_that_is_too_small_joins_its_section_first_then_its_chapter() ->
     ]
 
 
+def test_a_chunk_of_several_sections_knows_where_each_begins() -> None:
+    paper, chunks = split(
+        f"# T\n\n## A\n\n{'a ' * 12}\n\n## B\n\nshort\n\nshort again\n\n### C\n\n{'c ' * 9}\n\n## D\n\n{'d ' * 9}",
+        SMALL,
+    )
+    whole, joined, last = chunks
+    assert (whole.sections, last.sections) == ((), ())
+    assert joined.section_path == ("B", "C")
+    assert [(paper.text[start:].split()[0], path) for start, path in joined.sections] == [
+        ("short", ("B",)),
+        ("c", ("B", "C")),
+    ]
+    again, long = paper.text.index("again"), paper.text.index("c c")
+    assert (joined.section_at(joined.start), joined.section_at(again), joined.section_at(long)) == (
+        ("B",), ("B",), ("B", "C"),
+    )  # fmt: skip
+    assert (whole.section_at(whole.start), last.section_at(last.end - 1)) == (("A",), ("D",))
+
+
 def test_the_only_chunk_of_a_short_document_may_be_small() -> None:
     _, chunks = split("tiny", SMALL)
     assert [chunk.text for chunk in chunks] == ["tiny"]

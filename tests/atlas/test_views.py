@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from carrel.atlas import concept_named, concepts, neighbourhoods, views
+from carrel.catalogs import Entry
 from carrel.errors import InvalidInput, NotFound
 from carrel.graphs import CURATED
-from carrel.types import Concept, Contribution, Mention, Predicate, Role, Triple
+from carrel.types import (
+    Concept,
+    Contribution,
+    Document,
+    Mention,
+    Part,
+    Predicate,
+    Reference,
+    Role,
+    SectionStart,
+    Triple,
+)
 from tests.atlas.graphs import Written
 
 
@@ -81,6 +95,15 @@ def test_a_concept_tells_its_relations_in_both_directions_with_sentence_paper_an
         "is used by", "Segment tree", "USES", False,
     )  # fmt: skip
     assert told["evidence"][0]["address"] == "a/ch1/s1/p2"
+
+
+def test_a_sentence_is_told_with_the_section_it_stands_in(written: Written) -> None:
+    (chunk,) = written.paper("a", "Segment tree | uses | Array")
+    before, after = SectionStart(0, ("Trees",)), SectionStart(10_000, ("Later",))
+    chunk = replace(chunk, section_path=("Later",), sections=(before, after))
+    written.catalog.put([Entry(Reference("a", "On a"), Document("a", Part.BODY, chunk.text, "", ""), (chunk,))])
+    (related,) = views.view("Array", written.graph, written.catalog).related
+    assert related.edge.evidence[0].where.section_path == ("Trees",)
 
 
 def test_what_holds_in_both_directions_is_told_once(written: Written) -> None:

@@ -23,6 +23,7 @@ from carrel.types import (
     Place,
     Published,
     Reference,
+    SectionStart,
 )
 from tests.catalogs.conftest import Kind
 
@@ -57,6 +58,7 @@ FULL_CHUNK = Chunk(
     chapter=2,
     section=3,
     section_path=("Methods", "A — B"),
+    sections=(SectionStart(5, ("Methods", "A — B")), SectionStart(19, ("Results", "漢字"))),
     topic="retrieval",
     language="en",
     token_count=9,

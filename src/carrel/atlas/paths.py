@@ -124,6 +124,7 @@ def _reasons(
 def _shown(spoken: Spoken, ends: tuple[str, str], worth: float) -> Reason:
     verb = "speaks" if spoken.count == 1 else "speak"
     said = f"{spoken.count} of {spoken.of} chunks on {ends[1]} {verb} of {ends[0]}"
-    chunk, start, end = spoken.chunk, spoken.span.start, spoken.span.end
-    evidence = Evidence(chunk.text[start:end], worth, place(chunk), chunk.start + start, chunk.start + end)
+    chunk = spoken.chunk
+    start, end = chunk.start + spoken.span.start, chunk.start + spoken.span.end
+    evidence = Evidence(chunk.text[spoken.span.start : spoken.span.end], worth, place(chunk, start), start, end)
     return Reason(*ends, said, None, worth, (evidence,))

@@ -116,13 +116,14 @@ def edges(
     known_ends = [one for one in relations if one.subject in rows and one.object in rows]
     said = _said(known_ends, rows, graph)
     kept = {relation: said[_ends(*relation[:3])][:most] for relation in known_ends}
-    known = places([triple.address for triples in kept.values() for triple in triples], catalog)
+    addresses = {triple.address for triples in kept.values() for triple in triples if triple.address}
+    chunks = {chunk.address: chunk for chunk in catalog.chunks(sorted(addresses))}
     return [
         Edge(
             relation,
             rows[relation.subject].concept.name,
             rows[relation.object].concept.name,
-            tuple(_evidence(triple, known) for triple in triples),
+            tuple(_evidence(triple, chunks.get(triple.address)) for triple in triples),
         )
         for relation, triples in kept.items()
     ]
@@ -178,8 +179,8 @@ def _ends(subject: str, predicate: Predicate, other: str) -> tuple[str, Predicat
     return subject, predicate, other
 
 
-def _evidence(triple: Triple, known: Mapping[str, Where]) -> Evidence:
-    where = known.get(triple.address, Where(triple.address))
+def _evidence(triple: Triple, chunk: Chunk | None) -> Evidence:
+    where = place(chunk, triple.start) if chunk else Where(triple.address)
     return Evidence(triple.evidence, triple.confidence, where, triple.start, triple.end)
 
 
@@ -194,5 +195,7 @@ def _aboutness(spot: Spot) -> tuple[bool, float, str]:
     return spot.role != Role.DISCUSSES, -spot.relevance, spot.address
 
 
-def place(chunk: Chunk) -> Where:
-    return Where(chunk.address, chunk.paper_id, chunk.title, chunk.year, chunk.page_start, chunk.section_path)
+def place(chunk: Chunk, at: int | None = None) -> Where:
+    """A chunk, or in it what stands at a place of the paper's text."""
+    path = chunk.section_path if at is None else chunk.section_at(at)
+    return Where(chunk.address, chunk.paper_id, chunk.title, chunk.year, chunk.page_start, path)

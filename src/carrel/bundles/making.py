@@ -61,7 +61,7 @@ def _quote(citation: Citation) -> Quote:
         end=citation.end,
         page=citation.page,
         boxes=citation.boxes,
-        section_path=chunk.section_path,
+        section_path=chunk.section_at(citation.start),
         score=citation.score,
         url=citation.standing.url,
         flags=citation.standing.flags,

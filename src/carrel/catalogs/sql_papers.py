@@ -13,7 +13,19 @@ from carrel.catalogs import CitationRow, ExhibitRow, PaperRow
 from carrel.catalogs.citing import title_key
 from carrel.identifiers import normalise_doi
 from carrel.references import jsonl
-from carrel.types import Box, Chunk, ChunkKind, Cited, Document, Exhibit, ExhibitKind, Part, Place, facts_of
+from carrel.types import (
+    Box,
+    Chunk,
+    ChunkKind,
+    Cited,
+    Document,
+    Exhibit,
+    ExhibitKind,
+    Part,
+    Place,
+    SectionStart,
+    facts_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +39,7 @@ _ASCII = re.compile(r"[\x20-\x7e]*")
 TEXT = ("paper_id", "part", "text", "digest", "source", "format", "remarks", "topic", "places")
 CHUNK = (
     "address", "paper_id", "part", "kind", "text", "start", '"end"', "position", "chapter", "section", "section_path",
-    "language", "token_count", "has_code", "has_formula", "has_table", "page_start", "page_end", "exhibits",
+    "sections", "language", "token_count", "has_code", "has_formula", "has_table", "page_start", "page_end", "exhibits",
 )  # fmt: skip
 EXHIBIT = ("address", "paper_id", "part", "number", "kind", "label", "caption", "description", "image", "box")
 CITATION = ("paper_id", "part", "position", "text", "title", "title_key", "doi", "year")
@@ -69,7 +81,7 @@ def document(row: Row) -> Document:
 
 def chunk_values(chunk: Chunk) -> list[Any]:
     values = {name: getattr(chunk, name) for name in _CHUNK_FIELDS}
-    lists = {name: json.dumps(values[name]) for name in ("section_path", "exhibits")}
+    lists = {name: json.dumps(values[name]) for name in ("section_path", "sections", "exhibits")}
     return [*{**values, **lists}.values()]
 
 
@@ -82,11 +94,17 @@ def chunk(row: Row) -> Chunk:
         told[name] = bool(told[name])
     for name in ("section_path", "exhibits"):
         told[name] = words(told[name])
+    told["sections"] = _sections(told["sections"])
     return Chunk(**told, **_facts(record, kind), topic=topic)
 
 
 def words(listed: str) -> tuple[str, ...]:
     return tuple(json.loads(listed)) if listed != "[]" else ()
+
+
+def _sections(listed: str) -> tuple[SectionStart, ...]:
+    # Few chunks have any, and many are read.
+    return tuple(SectionStart(start, tuple(path)) for start, path in json.loads(listed)) if listed != "[]" else ()
 
 
 @lru_cache(maxsize=_REMEMBERED)

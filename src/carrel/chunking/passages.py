@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from carrel import sentences
-from carrel.types import ATOMIC, LARGEST_CHUNK, Block, BlockKind, Chunk, ChunkKind, Part
+from carrel.types import ATOMIC, LARGEST_CHUNK, Block, BlockKind, Chunk, ChunkKind, Part, SectionStart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -44,12 +46,21 @@ class _Piece:
     section: Section
     stretch: tuple[int, int]
     kinds: frozenset[BlockKind]
+    begun: tuple[tuple[int, Section], ...]
+    """Where each block begins, and in which section that is."""
 
     def joined(self, later: _Piece, between: int = 0) -> _Piece:
         """Both as one, with the tokens of what stands between them. The larger names the section."""
         larger = self if self.tokens >= later.tokens else later
         tokens = self.tokens + between + later.tokens
-        return _Piece(self.start, later.end, tokens, larger.section, larger.stretch, self.kinds | later.kinds)
+        kinds, begun = self.kinds | later.kinds, self.begun + later.begun
+        return _Piece(self.start, later.end, tokens, larger.section, larger.stretch, kinds, begun)
+
+    @property
+    def sections(self) -> tuple[SectionStart, ...]:
+        """Those that it covers, where these are several."""
+        firsts = [next(group) for _, group in groupby(self.begun, key=itemgetter(1))]
+        return tuple(SectionStart(start, section.path) for start, section in firsts) if len(firsts) > 1 else ()
 
 
 def cut(paper: Paper, blocks: Sequence[Placed], count_tokens: CountTokens, limits: Limits) -> Iterator[Chunk]:
@@ -75,7 +86,7 @@ def _pieces(text: str, blocks: Sequence[Placed], count_tokens: CountTokens, most
 
 
 def _piece(of: Placed, start: int, end: int, tokens: int) -> _Piece:
-    return _Piece(start, end, tokens, of.section, of.stretch, frozenset({of.block.kind}))
+    return _Piece(start, end, tokens, of.section, of.stretch, frozenset({of.block.kind}), ((start, of.section),))
 
 
 def _by_sentences(text: str, one: Placed, count_tokens: CountTokens, most: int) -> Iterator[_Piece]:
@@ -196,6 +207,7 @@ def _chunks(paper: Paper, pieces: Sequence[_Piece]) -> Iterator[Chunk]:
             chapter=chapter,
             section=section,
             section_path=piece.section.path,
+            sections=piece.sections,
             topic=paper.topic,
             language=paper.language,
             token_count=piece.tokens,

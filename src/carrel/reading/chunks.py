@@ -72,7 +72,7 @@ class ChunkView:
 
     def as_dict(self) -> dict[str, Any]:
         path = self.chunk.section_path
-        facts = {name: value for name, value in asdict(self.chunk).items() if name != "exhibits"}
+        facts = {name: value for name, value in asdict(self.chunk).items() if name not in {"exhibits", "sections"}}
         return {
             **facts,
             "kind": "chunk",

@@ -46,7 +46,7 @@ class Proof:
             "title": chunk.title,
             "authors": list(chunk.authors),
             "year": chunk.year or None,
-            "section_path": list(chunk.section_path),
+            "section_path": list(chunk.section_at(self.start)),
             "part": chunk.part.value,
             "quote": self.quote,
             "start": self.start,

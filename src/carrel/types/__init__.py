@@ -69,6 +69,7 @@ from carrel.types.papers import (
     Problem,
     Published,
     Reference,
+    SectionStart,
     facts_of,
 )
 from carrel.types.paths import (
@@ -154,6 +155,7 @@ __all__ = [
     "Relation",
     "Role",
     "SearchResult",
+    "SectionStart",
     "Span",
     "Spot",
     "Standing",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 ANY_YEAR = 0
 """The year of a reference that has none."""
@@ -195,6 +195,13 @@ class Paper:
     """What the reader should know: hidden text left out, pages that could not be read, or only by OCR."""
 
 
+class SectionStart(NamedTuple):
+    """From where on a text stands in a section, and the titles down to that section's own."""
+
+    start: int
+    path: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """The piece that is embedded, searched and cited: `text[start:end]` of one part of a paper.
@@ -214,6 +221,9 @@ class Chunk:
     chapter: int = 0
     section: int = 0
     section_path: tuple[str, ...] = ()
+    """Of the section that most of it stands in."""
+    sections: tuple[SectionStart, ...] = ()
+    """Those that it covers, where these are several: short ones are joined."""
     title: str = ""
     authors: tuple[str, ...] = ()
     year: int = ANY_YEAR
@@ -240,6 +250,10 @@ class Chunk:
     def is_oversized(self) -> bool:
         """Whether it is one piece of code, formula or table that is larger than a chunk should be."""
         return self.token_count > LARGEST_CHUNK
+
+    def section_at(self, place: int) -> tuple[str, ...]:
+        """The titles down to the section in which a place of the paper's text stands."""
+        return next((path for start, path in reversed(self.sections) if start <= place), self.section_path)
 
     @property
     def heading(self) -> str:
