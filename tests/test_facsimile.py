@@ -420,7 +420,8 @@ def bomb(depth: int = 12, times: int = 12) -> bytes:
 
 
 def test_a_page_that_takes_too_long_is_given_up_and_the_next_is_drawn() -> None:
-    drawers, bad = Drawers(Allowance(seconds=4.0)), opened(bomb(), "bomb")
+    # It takes memory, too, the faster the machine the more.
+    drawers, bad = Drawers(Allowance(seconds=4.0, megabytes=16_384)), opened(bomb(), "bomb")
     try:
         with pytest.raises(BudgetExceeded, match="a page of 'bomb' takes longer than 4 s to draw"):
             sheets.picture(drawers, bad, 1, 300)
@@ -428,6 +429,20 @@ def test_a_page_that_takes_too_long_is_given_up_and_the_next_is_drawn() -> None:
         with pytest.raises(BudgetExceeded):
             sheets.picture(drawers, bad, 1, 300)
         assert time.monotonic() - began < 1
+        assert sheets.picture(drawers, opened(pdf()), 1, 300).startswith(b"\x89PNG")
+    finally:
+        drawers.close()
+
+
+def test_a_page_that_takes_too_much_memory_is_given_up_and_the_next_is_drawn() -> None:
+    drawers, bad = Drawers(Allowance(megabytes=700)), opened(bomb(), "bomb")
+    try:
+        with pytest.raises((BudgetExceeded, ParserCrashed), match="memory"):
+            sheets.picture(drawers, bad, 1, 300)
+        began = time.monotonic()
+        with pytest.raises((BudgetExceeded, ParserCrashed), match="memory"):
+            sheets.picture(drawers, bad, 1, 300)
+        assert time.monotonic() - began < 0.5
         assert sheets.picture(drawers, opened(pdf()), 1, 300).startswith(b"\x89PNG")
     finally:
         drawers.close()

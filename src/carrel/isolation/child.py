@@ -18,6 +18,8 @@ from carrel.settings import environment_without_secrets
 _PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from {module} import main; main()"
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 _SECONDS_TO_START = 60.0
+_STARVED = frozenset({-signal.SIGABRT, 127})
+"""How a library in C ends that gets no memory, among other things."""
 
 
 class Child:
@@ -111,10 +113,11 @@ def _unavailable(reason: str) -> WorkerUnavailable:
 
 
 def ending(code: int) -> str:
+    starved = " (more memory may be what it wanted)" if code in _STARVED else ""
     if code >= 0:
-        return f"ended with exit code {code}"
+        return f"ended with exit code {code}{starved}"
     with suppress(ValueError):
-        return f"crashed ({signal.Signals(-code).name})"
+        return f"crashed ({signal.Signals(-code).name}){starved}"
     return f"crashed (signal {-code})"
 
 

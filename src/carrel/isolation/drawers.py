@@ -6,9 +6,10 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from carrel.errors import BudgetExceeded, NotFound, ParserCrashed, Unavailable
+from carrel.errors import BudgetExceeded, NotFound, ParserCrashed, SourceError, Unavailable
+from carrel.isolation.bounds import OUT_OF_MEMORY
 from carrel.isolation.child import Child, ending, line
 from carrel.isolation.drawer import Desk
 
@@ -85,13 +86,13 @@ class Drawers:
         self._turn = threading.Lock()
         self._idle: list[_Process] = []
         self._all: set[_Process] = set()
-        self._overdue: dict[tuple[str, str], float] = {}
-        """What took too long, and until when it is not tried again."""
+        self._given_up: dict[tuple[str, str], _GivenUp] = {}
+        """What took too long, or was a process's death."""
 
     def ask(self, pdf: Pdf, request: Mapping[str, Any]) -> Reply:
         key = (pdf.digest, str(sorted(request.items())))
-        if time.monotonic() < self._overdue.get(key, 0.0):
-            raise self._too_slow(pdf)
+        if (given_up := self._given_up.get(key)) and time.monotonic() < given_up.until:
+            raise given_up.error(pdf)
         with self._process(pdf.digest) as process:
             reply, was_used = process.ask(pdf, request, self._allowance.seconds), process.was_used
         if reply is None and was_used and not process.is_overdue:
@@ -99,7 +100,7 @@ class Drawers:
             with self._process(pdf.digest) as process:
                 reply = process.ask(pdf, request, self._allowance.seconds)
         if reply is None:
-            raise self._death(process, pdf, key)
+            raise self._give_up(process, key).error(pdf)
         return _understood(reply, pdf)
 
     def close(self) -> None:
@@ -150,17 +151,30 @@ class Drawers:
             self._idle.remove(process)
         process.stop()
 
-    def _death(self, process: _Process, pdf: Pdf, key: tuple[str, str]) -> Exception:
-        if process.is_overdue:
-            if len(self._overdue) >= _MOST_REMEMBERED:
-                self._overdue.clear()
-            self._overdue[key] = time.monotonic() + _NOT_AGAIN
-            return self._too_slow(pdf)
-        code = process.stop()
-        return ParserCrashed(f"a page of {pdf.name!r} cannot be drawn: pdfium {ending(code)}")
+    def _give_up(self, process: _Process, key: tuple[str, str]) -> _GivenUp:
+        if len(self._given_up) >= _MOST_REMEMBERED:
+            self._given_up.clear()
+        self._given_up[key] = given_up = self._reason(process, time.monotonic() + _NOT_AGAIN)
+        return given_up
 
-    def _too_slow(self, pdf: Pdf) -> BudgetExceeded:
-        return BudgetExceeded(f"a page of {pdf.name!r} takes longer than {self._allowance.seconds:g} s to draw")
+    def _reason(self, process: _Process, until: float) -> _GivenUp:
+        allowed, code = self._allowance, process.stop()
+        if process.is_overdue:
+            return _GivenUp(until, BudgetExceeded, f"takes longer than {allowed.seconds:g} s to draw")
+        if code == OUT_OF_MEMORY:
+            return _GivenUp(until, BudgetExceeded, f"takes more than {allowed.megabytes} MB of memory to draw")
+        return _GivenUp(until, ParserCrashed, f"cannot be drawn: pdfium {ending(code)}")
+
+
+class _GivenUp(NamedTuple):
+    """Why a page is not drawn, and until when that is not tried again."""
+
+    until: float
+    kind: type[SourceError]
+    reason: str
+
+    def error(self, pdf: Pdf) -> SourceError:
+        return self.kind(f"a page of {pdf.name!r} {self.reason}")
 
 
 class _Process(Child):

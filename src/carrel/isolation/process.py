@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from carrel.types import Paper
 
 _BYTES_A_CHARACTER = 4
-_STARVED = frozenset({-signal.SIGABRT, 127})
 _DAMAGED = "It may be damaged. The other files are not touched by it."
 
 
@@ -101,9 +100,7 @@ class Process(Child):
             reason = f"it needed more than {budget.megabytes} MB of memory"
             return _unreadable(BudgetExceeded, source, reason, "Split it, or raise ingest.parse_megabytes.")
         hint = f"It may be damaged, or need more memory than the {budget.megabytes} MB of ingest.parse_megabytes."
-        # What a library in C does that gets no memory, among other things.
-        starved = " (more memory may be what it wanted)" if code in _STARVED else ""
-        return _unreadable(ParserCrashed, source, f"the {parser_name} reader {ending(code)}{starved}", hint)
+        return _unreadable(ParserCrashed, source, f"the {parser_name} reader {ending(code)}", hint)
 
 
 def _unreadable(kind: type[SourceError], source: Source, reason: str, hint: str) -> SourceError:
