@@ -68,7 +68,7 @@ def test_a_new_file_is_brought_to_this_version(path: Path) -> None:
     service = {"documents", "ingestion_jobs", "workers", "analytics_sessions", "feedback_events", "tokens"}
     locations = {"locations", "known_files", "known_entries"}
     assert tables(path) == kept | {"embedding_metadata", "exhibits", "citations", "turns"} | locations | service
-    assert execute(path, "PRAGMA user_version") == 7
+    assert execute(path, "PRAGMA user_version") == 8
     assert execute(path, "PRAGMA journal_mode") == "wal"
 
 
@@ -90,7 +90,7 @@ def test_a_file_of_the_first_version_is_brought_to_this_one_with_all_it_holds(pa
         (chunk,) = catalog.chunks(["a/ch0/s0/p0"])
         assert (chunk.text, chunk.exhibits, catalog.places("a", Part.BODY)) == ("text", (), ())
         assert catalog.remarks() == {}
-    assert execute(path, "PRAGMA user_version") == 7
+    assert execute(path, "PRAGMA user_version") == 8
 
 
 @pytest.mark.parametrize("version", range(1, 6))
@@ -168,7 +168,7 @@ def test_the_salt_outlives_the_process(path: Path) -> None:
 def test_a_catalog_of_a_newer_version_is_refused_untouched(path: Path) -> None:
     SqliteCatalog(path).close()
     execute(path, "PRAGMA user_version = 99")
-    with pytest.raises(LibraryTooNew, match="version 99, this one knows 7") as caught:
+    with pytest.raises(LibraryTooNew, match="version 99, this one knows 8") as caught:
         SqliteCatalog(path)
     assert caught.value.hint == "Upgrade Carrel: pip install --upgrade carrel."
     assert execute(path, "PRAGMA user_version") == 99
@@ -179,7 +179,7 @@ def test_many_that_open_a_new_catalog_at_once_all_succeed(path: Path) -> None:
         catalogs = list(pool.map(lambda _: SqliteCatalog(path), range(8)))
     catalogs[0].put([one_paper()])
     assert [catalog.papers()[0].reference.id for catalog in catalogs] == ["a"] * 8
-    assert execute(path, "PRAGMA user_version") == 7
+    assert execute(path, "PRAGMA user_version") == 8
     for catalog in catalogs:
         catalog.close()
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import pytest
 
 from carrel import Library
+from carrel.catalogs import PaperRow
 from carrel.errors import (
     DocumentExists,
     DocumentNotFound,
@@ -326,6 +327,32 @@ def test_what_the_library_has_already_is_not_read_again(library: Library, inline
     assert len(library.list()) == 1
     inline.delete(ticket.document.id)
     assert len(library.list()) == 1, "its text came from elsewhere"
+
+
+def test_no_more_of_the_library_is_read_than_what_a_document_may_be(
+    library: Library, inline: Inline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = library.stores.catalog
+    papers, sources = catalog.papers, catalog.sources
+
+    def some_papers(paper_ids: Collection[str] | None = None) -> list[PaperRow]:
+        assert paper_ids is not None, "every paper was read"
+        return papers(paper_ids)
+
+    def some_sources(among: Collection[str] | None = None) -> dict[str, str]:
+        assert among is not None, "every file was read"
+        return sources(among)
+
+    monkeypatch.setattr(catalog, "papers", some_papers)
+    monkeypatch.setattr(catalog, "sources", some_sources)
+    monkeypatch.setattr(catalog, "digests", lambda: pytest.fail("every digest was read"))
+    tickets = [upload(inline), upload(inline, BASALT)]
+    for ticket in tickets:
+        taken_in(inline, ticket)
+    monkeypatch.undo()
+    told = [(row.reference.id, row.reference.title) for row in library.list()]
+    assert told == [("granite", "On granite"), ("granite-2", "On basalt")]
+    assert is_sound(library)
 
 
 def test_the_queue_has_an_end(tmp_path: Path) -> None:

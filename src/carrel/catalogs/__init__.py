@@ -192,8 +192,16 @@ class Catalog(Protocol):
         """The digest of every text, for telling what changed."""
         ...
 
-    def sources(self) -> dict[str, str]:
-        """Which paper each known file is the text of."""
+    def sources(self, among: Collection[str] | None = None) -> dict[str, str]:
+        """Which paper each known file is the text of, of these or of all."""
+        ...
+
+    def holding(self, digest: str) -> str:
+        """The paper of which the body has this digest; empty if there is none."""
+        ...
+
+    def alike(self, *, titles: Collection[str] = (), dois: Collection[str] = ()) -> set[str]:
+        """Papers that may have one of these titles or DOIs in some spelling: perhaps some too many, never too few."""
         ...
 
     def papers(self, paper_ids: Collection[str] | None = None) -> list[PaperRow]:

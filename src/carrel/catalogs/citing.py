@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 SURE_TITLE = 12
 """Letters and digits that a title needs to know a paper by."""
+_KEY = 200
+"""Characters of a DOI or title that are looked up: enough to find few, and not more than any index can hold."""
 
 
 class Known:
@@ -34,6 +36,16 @@ class Known:
             return replace(row, known_as=self._by_doi[doi])
         paper_id, other = self._by_title.get(title, ("", "")) if title else ("", "")
         return replace(row, known_as="" if doi and other else paper_id)
+
+
+def doi_lookup(doi: str) -> str:
+    """What a database has of a DOI; papers that it finds by that are then compared."""
+    return normalise_doi(doi)[:_KEY]
+
+
+def title_lookup(title: str) -> str:
+    """The same of a title."""
+    return title_key(title)[:_KEY]
 
 
 def title_key(title: str) -> str:

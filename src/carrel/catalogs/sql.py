@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from carrel.catalogs import CitationRow, Embedding, Entry, ExhibitRow, PaperRow, Sizes, Unfinished
 from carrel.catalogs import sql_papers as papers
-from carrel.catalogs.citing import Known
+from carrel.catalogs.citing import Known, doi_lookup, title_lookup
 from carrel.catalogs.sql_analytics import SqlAnalytics
 from carrel.catalogs.sql_conversations import SqlConversations
 from carrel.catalogs.sql_credentials import SqlCredentials
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
     from carrel.databases.sessions import Database, Row, Session
 
 _PUT_PAPER = """
-    INSERT INTO papers (id, title, year, doi, record, listed, state, added_at, updated_at, added)
-    VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?, (SELECT coalesce(max(added), 0) + 1 FROM papers))
+    INSERT INTO papers (id, title, year, doi, doi_key, title_key, record, listed, state, added_at, updated_at, added)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, (SELECT coalesce(max(added), 0) + 1 FROM papers))
     ON CONFLICT (id) DO UPDATE SET title = excluded.title, year = excluded.year, doi = excluded.doi,
-        record = excluded.record, listed = excluded.listed, state = 'pending', updated_at = excluded.updated_at"""
+        doi_key = excluded.doi_key, title_key = excluded.title_key, record = excluded.record,
+        listed = excluded.listed, state = 'pending', updated_at = excluded.updated_at"""
 _DROP_TEXT = "DELETE FROM texts WHERE paper_id = ? AND part = ?"
 _PUT_TEXT = f"INSERT INTO texts ({', '.join(papers.TEXT)}) VALUES ({marks(papers.TEXT)})"
 _PUT_CHUNK = f"INSERT INTO chunks ({', '.join(papers.CHUNK)}) VALUES ({marks(papers.CHUNK)})"
@@ -53,11 +55,20 @@ _CITING = _CITATIONS.format(
         UNION SELECT paper_id, part, position FROM citations WHERE doi <> '' AND lower(doi) LIKE ? ESCAPE '!'
     ) AS alike ON citations.paper_id = citer AND citations.part = inside AND position = place"""
 )
-_NAME = "SELECT title, doi FROM papers WHERE id = ?"
+_NAMED = "SELECT title, doi FROM papers WHERE id = ?"
 _REMARKS = f"""
     SELECT texts.paper_id, texts.remarks FROM texts {_SHOWN.format(table="texts")}
     WHERE texts.remarks <> '[]' ORDER BY texts.paper_id, part"""
-_NAMES = "SELECT id, title, doi FROM papers WHERE state <> 'retired' ORDER BY id"
+_UNNAMED = "SELECT id, title, doi FROM papers WHERE title_key IS NULL"
+_NAME = "UPDATE papers SET doi_key = ?, title_key = ? WHERE id = ?"
+_BY_DOI = "SELECT id FROM papers WHERE doi_key IN ({marks})"
+_BY_TITLE = "SELECT id FROM papers WHERE title_key IN ({marks})"
+_NAMES = "SELECT id, title, doi FROM papers WHERE state <> 'retired'"
+_SOME_NAMES = f"{_NAMES} AND id IN ({{marks}})"
+_HOLDING = f"""
+    SELECT texts.paper_id FROM texts {_SHOWN.format(table="texts")}
+    WHERE texts.digest = ? AND texts.part = 'body' ORDER BY texts.paper_id DESC LIMIT 1"""
+_SOURCES = "SELECT source, paper_id FROM texts WHERE source <> ''"
 _CHUNKS = f"""
     SELECT {", ".join(f"chunks.{name}" for name in papers.CHUNK)}, papers.record, texts.topic
     FROM chunks {_SHOWN.format(table="chunks")}
@@ -102,11 +113,12 @@ class SqlCatalog:
         self.submissions = SqlSubmissions(database)
         self.analytics = SqlAnalytics(database)
         self.credentials = SqlCredentials(database)
-        self._names: tuple[list[Row], Known] = [], Known([])
 
     def put(self, entries: Sequence[Entry]) -> None:
         with self.database.writing("papers") as session:
             now = session.now()
+            unnamed = session.rows(_UNNAMED)
+            session.write(_NAME, [(doi_lookup(doi), title_lookup(title), one) for one, title, doi in unnamed])
             session.write(_PUT_PAPER, [papers.paper_values(entry, now) for entry in entries])
             session.write(_DROP_TEXT, [(entry.document.paper_id, entry.document.part) for entry in entries])
             session.write(_PUT_TEXT, [papers.text_values(entry) for entry in entries])
@@ -157,8 +169,16 @@ class SqlCatalog:
         rows = self.database.rows("SELECT paper_id, part, digest FROM texts")
         return {(paper_id, Part(part)): digest for paper_id, part, digest in rows}
 
-    def sources(self) -> dict[str, str]:
-        return dict(self.database.rows("SELECT source, paper_id FROM texts WHERE source <> ''"))
+    def sources(self, among: Collection[str] | None = None) -> dict[str, str]:
+        some = None if among is None else self._among(f"{_SOURCES} AND source IN ({{marks}})", among)
+        return dict(self.database.rows(_SOURCES) if some is None else some)
+
+    def holding(self, digest: str) -> str:
+        return next((paper_id for (paper_id,) in self.database.rows(_HOLDING, [digest])), "")
+
+    def alike(self, *, titles: Collection[str] = (), dois: Collection[str] = ()) -> set[str]:
+        with self.database.reading() as session:
+            return _alike(session, titles, dois)
 
     def papers(self, paper_ids: Collection[str] | None = None) -> list[PaperRow]:
         rows = self.database.rows(_ALL_PAPERS) if paper_ids is None else self._among(_SOME_PAPERS, paper_ids)
@@ -191,23 +211,18 @@ class SqlCatalog:
         with self.database.reading() as session:
             some = session.rows(_ALL_CITATIONS) if paper_ids is None else gather(session, _CITATIONS_OF, paper_ids)
             rows = [papers.citation(row) for row in some]
-            known = self._known(session)
+            names = session.rows(_NAMES) if paper_ids is None else _names(session, rows)
+        known = Known(sorted(names))
         return [known.recognised(row) for row in rows]
 
     def citing(self, paper_id: str) -> list[CitationRow]:
         with self.database.reading() as session:
-            named = session.rows(_NAME, [paper_id])
+            named = session.rows(_NAMED, [paper_id])
             found = [row for title, doi in named for row in session.rows(_CITING, papers.alike(title, doi))]
-            known = self._known(session)
-        rows = (known.recognised(papers.citation(row)) for row in found)
-        return [row for row in rows if row.known_as == paper_id != row.paper_id]
-
-    def _known(self, session: Session) -> Known:
-        """Made anew only where the papers' names are others."""
-        names = session.rows(_NAMES)
-        if names != self._names[0]:
-            self._names = names, Known(names)
-        return self._names[1]
+            rows = [papers.citation(row) for row in found]
+            known = Known(sorted(_names(session, rows)))
+        told = map(known.recognised, rows)
+        return [row for row in told if row.known_as == paper_id != row.paper_id]
 
     def document(self, paper_id: str, part: Part) -> Document | None:
         sql = f"SELECT {', '.join(papers.TEXT)} FROM texts WHERE paper_id = ? AND part = ?"
@@ -237,3 +252,15 @@ class SqlCatalog:
     def _write(self, sql: str, many: Sequence[Sequence[object]]) -> None:
         with self.database.writing("papers") as session:
             session.write(sql, many)
+
+
+def _alike(session: Session, titles: Collection[str], dois: Collection[str]) -> set[str]:
+    by_doi = gather(session, _BY_DOI, filter(None, map(doi_lookup, dois)))
+    by_title = gather(session, _BY_TITLE, filter(None, map(title_lookup, titles)))
+    return {paper_id for paper_id, *_ in chain(by_doi, by_title, session.rows(_UNNAMED))}
+
+
+def _names(session: Session, rows: Sequence[CitationRow]) -> list[Row]:
+    """Of those papers that these entries may be."""
+    titles, dois = {row.cited.title for row in rows}, {row.cited.doi for row in rows}
+    return [*gather(session, _SOME_NAMES, _alike(session, titles, dois))]

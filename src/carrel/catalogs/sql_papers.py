@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from carrel.catalogs import CitationRow, ExhibitRow, PaperRow
-from carrel.catalogs.citing import title_key
+from carrel.catalogs.citing import doi_lookup, title_key, title_lookup
 from carrel.identifiers import normalise_doi
 from carrel.references import jsonl
 from carrel.types import (
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 
 _REMEMBERED = 1024
 _ASCII = re.compile(r"[\x20-\x7e]*")
+PAPER = (
+    "id", "title", "year", "doi", "doi_key", "title_key", "record", "listed", "state", "added_at", "updated_at",
+    "added",
+)  # fmt: skip
 TEXT = ("paper_id", "part", "text", "digest", "source", "format", "remarks", "topic", "places")
 CHUNK = (
     "address", "paper_id", "part", "kind", "text", "start", '"end"', "position", "chapter", "section", "section_path",
@@ -49,7 +53,8 @@ _CHUNK_FIELDS = tuple(name.strip('"') for name in CHUNK)
 def paper_values(entry: Entry, now: str) -> tuple[Any, ...]:
     reference = entry.reference
     facts = (reference.id, reference.title, reference.published.year, reference.doi)
-    return (*facts, jsonl.dump(reference), entry.listed, now, now)
+    lookups = (doi_lookup(reference.doi), title_lookup(reference.title))
+    return (*facts, *lookups, jsonl.dump(reference), entry.listed, now, now)
 
 
 def paper(row: Row) -> PaperRow:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "meta": ("key", "value"),
-    "papers": ("id", "title", "year", "doi", "record", "listed", "state", "added_at", "updated_at", "added"),
+    "papers": papers.PAPER,
     "texts": papers.TEXT,
     "chunks": papers.CHUNK,
     "exhibits": papers.EXHIBIT,

@@ -34,6 +34,7 @@ FULL_TEXT = (
 
 PAPERS = "MATCH (d:Document {library: $library}) RETURN d.paper_id"
 _OF_PAPER = "UNWIND $papers AS paper MATCH (d:Document {library: $library, paper_id: paper})"
+SOME_PAPERS = f"{_OF_PAPER} RETURN paper"
 CONTRIBUTED = (
     f"{_OF_PAPER} RETURN paper, d.doi, d.title",
     f"""{_OF_PAPER}-[r:NAMES]->(c:Concept)

@@ -58,8 +58,9 @@ class Neo4jGraph:
             self._write(lambda ask: Writer(ask).replace(list(latest), list(latest.values())))
 
     def delete(self, paper_ids: Collection[str]) -> None:
-        if gone := self.papers() & set(paper_ids):
-            self._write(lambda ask: Writer(ask).replace(sorted(gone), []))
+        found = self._read(lambda ask: ask(cypher.SOME_PAPERS, papers=sorted(set(paper_ids))))
+        if gone := sorted(paper for (paper,) in found):
+            self._write(lambda ask: Writer(ask).replace(gone, []))
 
     def papers(self) -> set[str]:
         return {paper for (paper,) in self._read(lambda ask: ask(cypher.PAPERS))}

@@ -57,6 +57,7 @@ _CONTRIBUTED = (
         WHERE paper_id IN ({marks})""",
     "SELECT paper_id, doi, title FROM cites WHERE paper_id IN ({marks})",
 )
+_PAPERS = "SELECT paper_id FROM papers"
 _SIZE = """SELECT (SELECT count(*) FROM concepts), coalesce(sum(mentions), 0), coalesce(sum(triples), 0),
     coalesce(sum(chunks), 0), count(CASE WHEN paper_id <> ? THEN 1 END) FROM papers"""
 
@@ -73,13 +74,15 @@ class SqlGraph:
 
     def delete(self, paper_ids: Collection[str]) -> None:
         # Nothing is locked, nor made, where there is nothing to take out.
-        if gone := self.papers() & set(paper_ids):
+        with self._database.reading() as session:
+            gone = [paper for (paper,) in gather(session, f"{_PAPERS} WHERE paper_id IN ({{marks}})", paper_ids)]
+        if gone:
             with self._database.writing("papers") as session:
                 replace(session, sorted(gone), [])
 
     def papers(self) -> set[str]:
         with self._database.reading() as session:
-            return {paper for (paper,) in session.rows("SELECT paper_id FROM papers")}
+            return {paper for (paper,) in session.rows(_PAPERS)}
 
     def contributed(self, paper_ids: Collection[str]) -> list[Contribution]:
         with self._database.reading() as session:

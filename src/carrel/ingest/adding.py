@@ -150,7 +150,7 @@ def add(request: Request, place: Workplace, *, progress: Progress | None = None)
     documents = _documents([Path(source) for source, is_document in files if is_document], request, tally)
     if documents:
         # Not kept beyond this line: of a large library it is hundreds of megabytes.
-        add_documents(documents, request, place, tally, Identities(place.stores.catalog), progress)
+        add_documents(documents, request, place, tally, Identities.of_all(place.stores.catalog), progress)
     return finish(place, tally, progress)
 
 

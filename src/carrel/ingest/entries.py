@@ -22,9 +22,9 @@ from carrel.telemetry import log, timed
 from carrel.types import BlockKind, Document, Part, Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Container, Mapping, Sequence
 
-    from carrel.catalogs import Catalog
+    from carrel.catalogs import Catalog, PaperRow
     from carrel.chunking import Limits
     from carrel.chunking.passages import CountTokens
     from carrel.embedders import Embedder
@@ -79,26 +79,43 @@ def _unlist(paper_ids: Collection[str], catalog: Catalog) -> None:
 
 
 class Identities:
-    """Which paper a file is: by the id it is given, its path, its DOI, its title; else a new one.
+    """Which paper a file is: by the id it is given, its path, its DOI, its title; else a new one."""
 
-    `left` are papers whose file is gone: their text may be replaced by another that has their title. `changed` are
-    papers whose file has another content now: what they hold is no longer theirs.
-    """
-
-    def __init__(self, catalog: Catalog, *, left: Collection[str] = (), changed: Collection[str] = ()) -> None:
-        rows = catalog.papers()
+    def __init__(
+        self, rows: Sequence[PaperRow], sources: Mapping[str, str], taken: Container[str], left: Collection[str] = ()
+    ) -> None:
         self.learned: set[str] = set()
         """The papers that got a text."""
-        self._sources = catalog.sources()
+        self._sources = dict(sources)
+        self._taken = taken
+        """Ids that no new paper can have, besides those of the rows."""
+        self._contents: dict[str, str] = {}
         self._rows = {row.reference.id: (row.reference, row.listed) for row in rows}
-        bodies = {paper: digest for (paper, part), digest in catalog.digests().items() if part == Part.BODY}
-        self._contents = {digest: paper for paper, digest in bodies.items() if paper not in {*left, *changed}}
         self._dois = {doi: row.reference.id for row in rows if (doi := normalise_doi(row.reference.doi))}
         # A title alone says which reference a text belongs to, never that it is to replace another text.
         waiting = (
             row.reference for row in rows if row.reference.id in left or (row.listed and Part.BODY not in row.parts)
         )
         self._titles = {title: one.id for one in waiting if (title := title_key(one.title))}
+
+    @classmethod
+    def of_all(cls, catalog: Catalog, *, left: Collection[str] = (), changed: Collection[str] = ()) -> Identities:
+        """For many files: every paper is read, once.
+
+        `left` are papers whose file is gone: their text may be replaced by another that has their title. `changed` are
+        papers whose file has another content now: what they hold is no longer theirs.
+        """
+        made = cls(catalog.papers(), catalog.sources(), (), left)
+        bodies = {paper: digest for (paper, part), digest in catalog.digests().items() if part == Part.BODY}
+        made._contents = {digest: paper for paper, digest in bodies.items() if paper not in {*left, *changed}}
+        return made
+
+    @classmethod
+    def of_one(cls, catalog: Catalog, found: Reference, *, source: str, asked: str) -> Identities:
+        """For one file: only the papers are read that it may be, however many there are."""
+        sources = catalog.sources([source])
+        alike = catalog.alike(titles=[found.title], dois=[found.doi])
+        return cls(catalog.papers({*alike, *sources.values(), asked, found.id}), sources, _Taken(catalog))
 
     def holding(self, digest: str) -> Reference | None:
         """The paper that has exactly this text already."""
@@ -109,6 +126,9 @@ class Identities:
         """The record that the library has of a paper."""
         return self._rows[paper_id][0] if paper_id in self._rows else None
 
+    def __contains__(self, paper_id: object) -> bool:
+        return paper_id in self._rows or paper_id in self._taken
+
     def is_listed(self, paper_id: str) -> bool:
         return self._rows.get(paper_id, (None, False))[1]
 
@@ -116,7 +136,7 @@ class Identities:
         """The record under which a document is kept. What it says itself completes the user's own, no more."""
         known = asked or found.id or self._sources.get(source) or self._by_doi(found)
         known = known or self._titles.get(title_key(found.title), "")
-        paper_id = known or unused(slug(stem), self._rows)
+        paper_id = known or unused(slug(stem), self)
         held, listed = self._rows.get(paper_id, (found, False))
         reference = replace(merge(found, held) if listed else found, id=paper_id)
         return replace(reference, tags=tuple(dict.fromkeys([*held.tags, *found.tags, *tags])))
@@ -132,6 +152,16 @@ class Identities:
         self._contents[entry.document.digest] = entry.reference.id
         self._titles.pop(title_key(entry.reference.title), None)
         self.learned.add(entry.reference.id)
+
+
+class _Taken:
+    """The ids that are a paper's."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def __contains__(self, paper_id: object) -> bool:
+        return bool(self._catalog.papers([str(paper_id)]))
 
 
 class Read(NamedTuple):

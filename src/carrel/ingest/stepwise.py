@@ -87,10 +87,9 @@ def held(wanted: Wanted, place: Workplace) -> Taken | None:
         return None
     content = hashlib.sha256(wanted.content).hexdigest()
     digest = document_digest(content, _parser(wanted, place), place.limits, place.stores.embedder)
-    reference = Identities(place.stores.catalog).holding(digest)
-    if reference is None or not set(wanted.tags) <= set(reference.tags):
-        return None
-    return _taken(reference, place.stores)
+    catalog = place.stores.catalog
+    references = [row.reference for row in catalog.papers([catalog.holding(digest)])]
+    return next((_taken(one, place.stores) for one in references if set(wanted.tags) <= set(one.tags)), None)
 
 
 def draft(wanted: Wanted, place: Workplace) -> Draft:
@@ -108,16 +107,14 @@ def draft(wanted: Wanted, place: Workplace) -> Draft:
         embedder=place.stores.embedder,
     )
     found = _described(harmless(paper.reference)[0], wanted)
-    identities = Identities(place.stores.catalog)
-    reference = _identified(found, wanted, identities, place)
+    identities, reference = _identified(found, wanted, place)
     read = cut(identify=lambda _: reference)
     return Draft(found, read, lambda identify: cut(identify=identify), identities.is_listed(reference.id))
 
 
 def keep(draft: Draft, wanted: Wanted, place: Workplace, alone: Alone) -> Taken:
     """Tell the catalog. Which paper it is, is looked up again: others may have written since it was read."""
-    identities = Identities(place.stores.catalog)
-    reference = _identified(draft.found, wanted, identities, place)
+    identities, reference = _identified(draft.found, wanted, place)
     listed, before = identities.is_listed(reference.id), identities.held(reference.id)
     ours = adding.read_refs(place.refs) if listed else Found([], [])
     known = {one.id: one for one in ours.references}
@@ -227,9 +224,10 @@ def _described(found: Reference, wanted: Wanted) -> Reference:
     return harmless(replace(found, title=title, authors=authors))[0]
 
 
-def _identified(found: Reference, wanted: Wanted, identities: Identities, place: Workplace) -> Reference:
-    source = place.relative(wanted.path)
-    return identities.of(found, source=source, stem=wanted.path.stem, asked=wanted.paper_id, tags=wanted.tags)
+def _identified(found: Reference, wanted: Wanted, place: Workplace) -> tuple[Identities, Reference]:
+    source, asked = place.relative(wanted.path), wanted.paper_id
+    identities = Identities.of_one(place.stores.catalog, found, source=source, asked=asked)
+    return identities, identities.of(found, source=source, stem=wanted.path.stem, asked=asked, tags=wanted.tags)
 
 
 def _note(wanted: Wanted, paper_id: str, place: Workplace) -> None:

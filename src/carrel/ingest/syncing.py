@@ -87,7 +87,7 @@ class _Run:
 
     def __post_init__(self) -> None:
         catalog = self.place.stores.catalog
-        self._identities = Identities(catalog, left=self.texts.left, changed=self.texts.changed)
+        self._identities = Identities.of_all(catalog, left=self.texts.left, changed=self.texts.changed)
         self._guard = Guard(self.scene, self.place, prune=self.request.prune)
 
     def count_held(self) -> None:

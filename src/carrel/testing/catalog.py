@@ -9,7 +9,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Literal
 
 from carrel.catalogs import CitationRow, Embedding, Entry, ExhibitRow, PaperRow, Sizes, Unfinished
-from carrel.catalogs.citing import Known
+from carrel.catalogs.citing import Known, title_key
+from carrel.identifiers import normalise_doi
 from carrel.testing.analytics import MemoryAnalytics
 from carrel.testing.conversations import MemoryConversations
 from carrel.testing.credentials import MemoryCredentials
@@ -118,8 +119,19 @@ class MemoryCatalog:
     def digests(self) -> dict[tuple[str, Part], str]:
         return {(document.paper_id, document.part): document.digest for document in self._documents()}
 
-    def sources(self) -> dict[str, str]:
-        return {document.source: document.paper_id for document in self._documents() if document.source}
+    def sources(self, among: Collection[str] | None = None) -> dict[str, str]:
+        held = {document.source: document.paper_id for document in self._documents() if document.source}
+        return {source: paper_id for source, paper_id in held.items() if among is None or source in among}
+
+    def holding(self, digest: str) -> str:
+        shown = self._shown()
+        held = [paper for paper, text in shown.items() if Part.BODY in text.texts]
+        return max((one for one in held if shown[one].texts[Part.BODY].document.digest == digest), default="")
+
+    def alike(self, *, titles: Collection[str] = (), dois: Collection[str] = ()) -> set[str]:
+        keys = {key for title in titles if (key := title_key(title))} | {normalise_doi(doi) for doi in dois} - {""}
+        named = {key: paper.reference for key, paper in self._papers.items()}
+        return {key for key, one in named.items() if keys & {title_key(one.title), normalise_doi(one.doi)}}
 
     def papers(self, paper_ids: Collection[str] | None = None) -> list[PaperRow]:
         shown = self._shown()
