@@ -154,7 +154,7 @@ class Library(Showing):
         """
         shape = Shape(by_paper, diversity, cursor, (where, criteria))
         if criteria is not None:
-            allowed = narrowed(where, criteria, (row.reference for row in self.list()))
+            allowed = narrowed(where, criteria, (card.reference for card in self.shelf.cards()))
             if allowed is None:
                 searching.check_query(query)
                 return SearchResult(query, Mode(mode), searching.strategy_of(Mode(mode)), ())

@@ -296,7 +296,7 @@ class Parts:
         if concepts and walked and (mode == Mode.GRAPH or not concepts.is_empty):
             asked["graph"] = arms.graph_arm(concepts)
         adapt = (lambda arm: arm) if among is None else partial(figures.among, among)
-        narrow = partial(narrowed_by_fields, references=lambda: [row.reference for row in stores.catalog.papers()])
+        narrow = partial(narrowed_by_fields, references=lambda: (card.reference for card in self.shelf.cards()))
         return Pipeline(
             {name: adapt(arm) for name, arm in asked.items()},
             stores.catalog,

@@ -97,5 +97,7 @@ def _begins(asked: str, name: str) -> bool:
 
 def _plain(text: str) -> str:
     """Without case and accents."""
+    if text.isascii():
+        return text.casefold().strip()
     decomposed = unicodedata.normalize("NFKD", text)
     return "".join(character for character in decomposed if not unicodedata.combining(character)).casefold().strip()
