@@ -56,8 +56,6 @@ YEARS = 10
 ONE_YEAR = Filter(year_min=2020, year_max=2020)
 NOISE = 0.005
 MODEL = "granite"
-INDEXED_AT_THE_END = 1_000_000
-"""Rows from which on pgvector's index is made once, with the last rows, instead of row by row, which takes hours."""
 HNSW = {"connectivity": 16, "expansion_add": 200, "expansion_search": 128}
 
 
@@ -134,7 +132,7 @@ def serve(pipe: Connection, store: str, size: int, work: Path) -> None:
     folder.mkdir()
     # Where servers keep their things, too.
     tempfile.tempdir = str(folder)
-    with opened(store, folder, rows.shape) as (add, find, ready):
+    with opened(store, folder, rows.shape[1]) as (add, find, ready):
         start = time.perf_counter()
         for first in range(0, size, AT_ONCE):
             add(first, np.array(rows[first : first + AT_ONCE]))
@@ -159,8 +157,7 @@ Opened = tuple["Callable[[int, Matrix], None]", "Find", "Callable[[], None]"]
 
 
 @contextmanager
-def opened(store: str, folder: Path, shape: tuple[int, int]) -> Iterator[Opened]:
-    size, dim = shape
+def opened(store: str, folder: Path, dim: int) -> Iterator[Opened]:
     if store == "faiss exact":
         yield faiss_index("Flat", dim)
     elif store == "faiss HNSW":
@@ -168,12 +165,12 @@ def opened(store: str, folder: Path, shape: tuple[int, int]) -> Iterator[Opened]
     elif store == "usearch HNSW":
         yield usearch_index(dim)
     else:
-        with carrel_store(store, folder, size, dim) as made:
+        with carrel_store(store, folder, dim) as made:
             yield made
 
 
 @contextmanager
-def carrel_store(name: str, folder: Path, size: int, dim: int) -> Iterator[Opened]:
+def carrel_store(name: str, folder: Path, dim: int) -> Iterator[Opened]:
     with ExitStack() as stack:
         address = name
         if name == "milvus":
@@ -181,8 +178,6 @@ def carrel_store(name: str, folder: Path, size: int, dim: int) -> Iterator[Opene
         elif name == "pgvector":
             address = stack.enter_context(servers.postgresql(maintenance_work_mem="4GB")).address
         offered: dict[str, Any] = {"namespace": "carrel_bench", "password": servers.PASSWORD, "database": None}
-        if name == "pgvector" and size >= INDEXED_AT_THE_END:
-            offered["large"] = size - AT_ONCE
         store = registry.make("vectors", address, directory=folder, model=MODEL, dim=dim, half=False, **offered)
 
         def add(first: int, rows: Matrix) -> None:
@@ -191,7 +186,9 @@ def carrel_store(name: str, folder: Path, size: int, dim: int) -> Iterator[Opene
         def find(question: Vector, where: Filter) -> list[int]:
             return [row_of(hit.address) for hit in store.search(question, limit=LIMIT, where=where)]
 
-        yield add, find, lambda: None
+        filling = stack.enter_context(ExitStack())
+        filling.enter_context(store.filling())
+        yield add, find, filling.close
         store.close()
 
 

@@ -203,6 +203,14 @@ def test_it_is_a_vector_store_of_the_model_it_was_made_for(store: VectorStore) -
     assert (store.model, store.dim, store.count(), store.addresses()) == ("model-a", DIM, 0, set())
 
 
+def test_what_is_put_while_it_is_filled_is_found_at_once_and_afterwards(store: VectorStore) -> None:
+    with store.filling():
+        store.put(VARIED, ROWS)
+        during = store.search(ROWS[0], limit=1, where=EVERYTHING)
+    assert during == store.search(ROWS[0], limit=1, where=EVERYTHING)
+    assert [hit.address for hit in during] == [VARIED[0].address]
+
+
 def test_an_empty_store_finds_nothing(store: VectorStore) -> None:
     assert everything_like(store, 0) == []
 

@@ -17,6 +17,7 @@ from carrel.databases.extensions import Extension
 from carrel.databases.postgresql import Server, Tables
 from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.types import EVERYTHING, Chunk, Filter, Matrix
+from carrel.vectors import pgvector
 from carrel.vectors import pgvector_sets as sets
 from carrel.vectors.flat import FlatVectors
 from carrel.vectors.pgvector import PgVectors
@@ -90,6 +91,36 @@ def tolerance(store: PgVectors) -> float:
 def test_there_is_an_index_from_some_size_on(large: PgVectors, store: PgVectors) -> None:
     store.put(papers(20), clustered(20))
     assert (is_indexed(store), is_indexed(large)) == (False, True)
+
+
+def test_what_is_filled_at_once_gets_its_index_at_the_end(
+    postgresql_server: servers.Server, exact: FlatVectors
+) -> None:
+    with closing(opened(postgresql_server.address, large=LARGE)) as store:
+        chunks, rows = papers(ROWS), clustered(ROWS)
+        with pytest.raises(InvalidInput), store.filling():
+            store.put(chunks[:600], rows[:600])
+            raise InvalidInput("something went wrong in the middle")
+        assert not is_indexed(store)
+        with store.filling():
+            for start in range(600, ROWS, 300):
+                store.put(chunks[start : start + 300], rows[start : start + 300])
+            assert not is_indexed(store)
+        assert is_indexed(store)
+        (asked,) = clustered(1, seed=9)
+        found, wanted = (one.search(asked, limit=5) for one in (store, exact))
+        assert [hit.address for hit in found] == [hit.address for hit in wanted]
+
+
+@pytest.mark.parametrize(("rows", "effort"), [(-1, "200"), (150_000, "200"), (600_000, "600"), (80_000_000, "1000")])
+def test_of_more_rows_more_neighbours_are_kept_in_sight(large: PgVectors, rows: int, effort: str) -> None:
+    with large._server.writing() as session:
+        held = sets.kept(session, sets.CURRENT)
+        assert held
+        session.write("UPDATE pg_class SET reltuples = ? WHERE oid = ?::regclass", [(rows, held.table)])
+        pgvector._by_index(session, held, clustered(1)[0], 10, EVERYTHING)
+        assert session.rows("SELECT current_setting('hnsw.ef_search')") == [(effort,)]
+        session.write(f"ANALYZE {held.table}", [()])
 
 
 @pytest.mark.parametrize(("given", "used"), [("64MB", "512MB"), ("1GB", "1GB")])

@@ -68,9 +68,10 @@ class Reembedding:
         self.other.delete(held.keys() - {row.reference.id for row in rows})
         counts = {row.reference.id: row.chunk_count for row in rows}
         filled, done, total = Filled(), 0, sum(counts.values())
-        for paper_ids in by_size({paper: count * _CHARACTERS for paper, count in counts.items()}, self.batch):
-            self._fill(paper_ids, held, filled, _teller(self.progress, done, total))
-            done += sum(counts[paper_id] for paper_id in paper_ids)
+        with self.other.filling():
+            for paper_ids in by_size({paper: count * _CHARACTERS for paper, count in counts.items()}, self.batch):
+                self._fill(paper_ids, held, filled, _teller(self.progress, done, total))
+                done += sum(counts[paper_id] for paper_id in paper_ids)
         return filled
 
     def finish(self, begun: Filled) -> Replaced:

@@ -73,10 +73,11 @@ class VectorsMove:
         if (self.new.model, self.new.dim) != (self.old.model, self.old.dim):
             self.new.clear(model=self.old.model, dim=self.old.dim)
         held, wanted = by_paper(self.new.addresses()), set[str]()
-        for paper_ids in self.errand.batches():
-            vectors = self._move(paper_ids, held)
-            wanted.update(vectors)
-            self.tally.rows += len(vectors)
+        with self.new.filling():
+            for paper_ids in self.errand.batches():
+                vectors = self._move(paper_ids, held)
+                wanted.update(vectors)
+                self.tally.rows += len(vectors)
         _sweep(self.errand, self.new, wanted, self.tally)
         note = "in half precision, each compared by its direction" if self.half else ""
         return self.errand.moved(self.tally, note)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from carrel.vectors import check_query, check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from contextlib import AbstractContextManager
 
     from carrel.types import Chunk, Matrix, Vector
     from carrel.vectors import VectorStore
@@ -28,6 +30,9 @@ class MemoryVectors:
         self.delete({chunk.paper_id for chunk in chunks})
         copies = np.array(vectors, dtype=np.float32)
         self._rows |= {chunk.address: (chunk, row) for chunk, row in zip(chunks, copies, strict=True)}
+
+    def filling(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def delete(self, paper_ids: Collection[str]) -> None:
         self._rows = {address: row for address, row in self._rows.items() if row[0].paper_id not in paper_ids}

@@ -10,6 +10,7 @@ from carrel.errors import DimensionMismatchError, InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from contextlib import AbstractContextManager
 
     from carrel.types import Chunk, Filter, Hit, Matrix, Vector
 
@@ -29,6 +30,10 @@ class VectorStore(Protocol):
 
     def put(self, chunks: Sequence[Chunk], vectors: Matrix) -> None:
         """Store whole papers: row i is chunk i's. All that these papers had before is replaced, in one step."""
+        ...
+
+    def filling(self) -> AbstractContextManager[None]:
+        """For many puts, one after the other: what would slow down each of them may be done once, at the end."""
         ...
 
     def delete(self, paper_ids: Collection[str]) -> None:

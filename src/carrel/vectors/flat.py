@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import secrets
 import shutil
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ from carrel.vectors.flat_segment import (
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -90,6 +91,9 @@ class FlatVectors:
         sources = [rows_of_segment(live.segment, live.alive) for live in (*sparse, *full[merged:])]
         added = self._write([*sources, rows_of_chunks(chunks, vectors)])
         self._commit(full[:merged], added=added)
+
+    def filling(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def delete(self, paper_ids: Collection[str]) -> None:
         self._refresh()

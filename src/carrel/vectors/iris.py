@@ -8,7 +8,7 @@ Not run against a live server so far: docs/iris.md says what was tried.
 from __future__ import annotations
 
 import logging
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -24,6 +24,7 @@ from carrel.vectors import iris_sql as sql
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from carrel.types import Chunk, Matrix, Vector
     from carrel.vectors import VectorStore
@@ -86,6 +87,9 @@ class IrisVectors:
             table = (held or self._make(ask, *self._wanted)).table
             self._delete(ask, table, {chunk.paper_id for chunk in chunks})
             ask.many(sql.PUT.format(table=table), list(map(sql.row, chunks, vectors)))
+
+    def filling(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def delete(self, paper_ids: Collection[str]) -> None:
         if not paper_ids:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import random
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -37,6 +37,7 @@ from carrel.vectors.lance_tables import LanceError, Named, Place, Pointer, is_th
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     import pyarrow as pa
@@ -89,6 +90,9 @@ class LanceVectors:
         if chunks:
             with self._place.turn():
                 self._insist(partial(self._put, chunks, vectors))
+
+    def filling(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def delete(self, paper_ids: Collection[str]) -> None:
         # A turn would make the folder.

@@ -7,7 +7,7 @@ readers see all at once, and then deletes those of its old ones that were not re
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from carrel.vectors import check_model, check_query, check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from carrel.databases.milvus_versions import Version
     from carrel.types import Chunk, Matrix, Vector
@@ -69,6 +70,9 @@ class MilvusVectors:
     def put(self, chunks: Sequence[Chunk], vectors: Matrix) -> None:
         if chunks:
             self._rows.insisting(lambda: self._put(chunks, vectors))
+
+    def filling(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def delete(self, paper_ids: Collection[str]) -> None:
         if paper_ids:

@@ -7,7 +7,7 @@ compared once more with the vectors as they were put.
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from copy import copy
 from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
@@ -26,7 +26,7 @@ from carrel.vectors import pgvector_sets as sets
 from carrel.vectors.pgvector_packing import packed, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from carrel.databases.postgresql_session import PostgresqlSession
     from carrel.databases.sessions import Database, Row, Session
@@ -48,7 +48,7 @@ _COMPARED = 1_000
 _FEW_PAPERS = 64
 """What so many papers have is sooner compared than searched for."""
 _LEAST_EFFORT, _MOST_EFFORT = 200, 1_000
-"""Neighbours that the index keeps in sight."""
+"""Neighbours that the index keeps in sight: the more rows there are, the more, for the nearest lie closer together."""
 
 # Two that put the same paper do so one after the other. Few locks, for a server has not many.
 _TURN = "SELECT pg_advisory_xact_lock(hashtext(?), bucket) FROM unnest(?::int[]) AS bucket"
@@ -67,7 +67,8 @@ _NEAR = """
         SELECT address, embedding FROM {table} WHERE {allowed} ORDER BY {column} <#> ?::{type} LIMIT ?) AS near"""
 # What a filter leaves out is made up for by searching on, until it were sooner done to compare all.
 _SEARCHING = """
-    SELECT set_config('hnsw.ef_search', ?, true), set_config('hnsw.iterative_scan', 'strict_order', true),
+    SELECT set_config('hnsw.ef_search', greatest(?, least(?, reltuples / 1000))::int::text, true),
+        set_config('hnsw.iterative_scan', 'strict_order', true),
         set_config('hnsw.max_scan_tuples', greatest(1000, reltuples / 64)::int::text, true),
         set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)
     FROM pg_class WHERE oid = ?::regclass"""
@@ -100,6 +101,7 @@ class PgVectors:
         self._half = half
         self._large = large
         self._unindexed: set[int] = set()
+        self._is_filling = False
         self._role = sets.CURRENT
         self.model, self.dim = model, dim
         # A server that is lost is told to the first that asks: there is more in a library than its vectors.
@@ -117,6 +119,15 @@ class PgVectors:
             self._forget(session, held, {chunk.paper_id for chunk in chunks})
             rows = zip(map(facts.values, chunks), vectors, strict=True)
             session.write(_PUT.format(table=held.table), [(*row, packed(vector, held.type)) for row, vector in rows])
+
+    @contextmanager
+    def filling(self) -> Iterator[None]:
+        self._is_filling = True
+        try:
+            yield
+        finally:
+            self._is_filling = False
+        self._index_what_is_large()
 
     def delete(self, paper_ids: Collection[str]) -> None:
         if not paper_ids:
@@ -213,6 +224,8 @@ class PgVectors:
 
     def _index_what_is_large(self) -> None:
         """Apart from what is being written: it takes a while, and is good for what others wrote, too."""
+        if self._is_filling:
+            return
         held = self._read(lambda session, held: held if held and self._is_large(session, held) else None)
         if held is None or held.id in self._unindexed:
             return
@@ -248,7 +261,7 @@ def _is_narrow(where: Filter) -> bool:
 
 
 def _by_index(session: Session, held: VectorSet, vector: Vector, limit: int, where: Filter) -> list[Row]:
-    session.rows(_SEARCHING, [str(max(_LEAST_EFFORT, min(2 * limit, _MOST_EFFORT))), held.table])
+    session.rows(_SEARCHING, [max(_LEAST_EFFORT, min(2 * limit, _MOST_EFFORT)), _MOST_EFFORT, held.table])
     allowed, values = facts.allowed(where)
     sql = _NEAR.format(table=held.table, allowed=allowed, column=held.indexed_column, type=held.indexed_type)
     asked = packed(vector, held.indexed_type)

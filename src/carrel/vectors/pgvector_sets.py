@@ -54,7 +54,7 @@ _TABLE = f"""
     ALTER TABLE {{table}} ALTER COLUMN embedding SET STORAGE {{storage}};
     {facts.INDEXES}"""
 _UNINDEXED = "SELECT FROM vector_sets WHERE id = ? AND indexed = 0 FOR NO KEY UPDATE SKIP LOCKED"
-_INDEX = "CREATE INDEX ON {table} USING hnsw ({column} {type}_ip_ops) WITH (m = 16, ef_construction = 64)"
+_INDEX = "CREATE INDEX ON {table} USING hnsw ({column} {type}_ip_ops) WITH (m = 16, ef_construction = 200)"
 # Memory: what the server gives, if that is more, for an index that outgrows it is made many times more slowly. Workers
 # would share memory that a container has little of.
 _BUILDING = """
