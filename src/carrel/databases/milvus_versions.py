@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +129,12 @@ class Versions:
             unsealed = 0
         facts = {"written": secrets.token_hex(8), "unsealed": str(unsealed)}
         self.server.call("alter_collection_properties", version.name, _properties(facts))
+
+    def seal(self, version: Version) -> None:
+        """All that was written until now."""
+        with suppress(StoreUnavailable):
+            self.server.call("flush", version.name, _async=True)
+            self.server.call("alter_collection_properties", version.name, _properties({"unsealed": "0"}))
 
     def _has_sealed(self, version: Version, unsealed: int) -> bool:
         """Of rows that are not sealed, an index that the server makes by itself misses every tenth: so if they are a

@@ -7,7 +7,7 @@ readers see all at once, and then deletes those of its old ones that were not re
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,8 +26,7 @@ from carrel.types import EVERYTHING, Filter, Hit
 from carrel.vectors import check_model, check_query, check_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from carrel.databases.milvus_versions import Version
     from carrel.types import Chunk, Matrix, Vector
@@ -71,8 +70,11 @@ class MilvusVectors:
         if chunks:
             self._rows.insisting(lambda: self._put(chunks, vectors))
 
-    def filling(self) -> AbstractContextManager[None]:
-        return nullcontext()
+    @contextmanager
+    def filling(self) -> Iterator[None]:
+        """At the end what is left is sealed, so that the server's index has all of it."""
+        yield
+        self._rows.reading(self._versions.seal, None)
 
     def delete(self, paper_ids: Collection[str]) -> None:
         if paper_ids:
