@@ -23,9 +23,9 @@ types: $(VENV)/.develop
 imports: $(VENV)/.develop
 	$(BIN)/lint-imports
 
-# The suite waits much for servers: two processes make it half as long. A file stays with one of them.
+# The suite waits much for servers and browsers: three processes keep two cores busy. A file stays with one of them.
 unit: $(VENV)/.develop browser
-	$(BIN)/pytest --numprocesses 2 --dist loadfile
+	$(BIN)/pytest --numprocesses 3 --dist loadfile
 
 browser: $(VENV)/.develop
 	$(BIN)/python tools/install_chromium.py

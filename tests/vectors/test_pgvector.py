@@ -112,7 +112,7 @@ def test_what_is_filled_at_once_gets_its_index_at_the_end(
         assert [hit.address for hit in found] == [hit.address for hit in wanted]
 
 
-@pytest.mark.parametrize(("rows", "effort"), [(-1, "200"), (150_000, "200"), (600_000, "600"), (80_000_000, "1000")])
+@pytest.mark.parametrize(("rows", "effort"), [(-1, "200"), (150_000, "200"), (600_000, "400"), (80_000_000, "1000")])
 def test_of_more_rows_more_neighbours_are_kept_in_sight(large: PgVectors, rows: int, effort: str) -> None:
     with large._server.writing() as session:
         held = sets.kept(session, sets.CURRENT)

@@ -67,7 +67,7 @@ _NEAR = """
         SELECT address, embedding FROM {table} WHERE {allowed} ORDER BY {column} <#> ?::{type} LIMIT ?) AS near"""
 # What a filter leaves out is made up for by searching on, until it were sooner done to compare all.
 _SEARCHING = """
-    SELECT set_config('hnsw.ef_search', greatest(?, least(?, reltuples / 1000))::int::text, true),
+    SELECT set_config('hnsw.ef_search', greatest(?, least(?, reltuples / 1500))::int::text, true),
         set_config('hnsw.iterative_scan', 'strict_order', true),
         set_config('hnsw.max_scan_tuples', greatest(1000, reltuples / 64)::int::text, true),
         set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)
