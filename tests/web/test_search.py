@@ -227,7 +227,8 @@ def test_figures_have_thumbnails_that_open(look: Look, url: str) -> None:
     expect(page.locator(".figure-card")).to_have_count(len(told))
     pictures = page.locator(".thumb img")
     expect(pictures).to_have_count(sum(one["imageUrl"] is not None for one in told))
-    page.wait_for_function("[...document.querySelectorAll('.thumb img')].every(one => one.naturalWidth === 320)")
+    for picture in pictures.all():
+        expect(picture).to_have_js_property("naturalWidth", 320)
     page.get_by_role("button", name="Open Figure 1 of Moss on roofs & walls: a survey").click()
     dialog = page.get_by_role("dialog", name="Figure 1")
     expect(dialog).to_contain_text(CAPTION)
