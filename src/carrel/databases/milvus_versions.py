@@ -131,7 +131,7 @@ class Versions:
         self.server.call("alter_collection_properties", version.name, _properties(facts))
 
     def seal(self, version: Version) -> None:
-        """All that was written until now."""
+        """All that was written until now. A server that refuses it seals with the next write: nothing is lost by it."""
         with suppress(StoreUnavailable):
             self.server.call("flush", version.name, _async=True)
             self.server.call("alter_collection_properties", version.name, _properties({"unsealed": "0"}))
