@@ -188,7 +188,13 @@ def carrel_store(name: str, folder: Path, dim: int) -> Iterator[Opened]:
 
         filling = stack.enter_context(ExitStack())
         filling.enter_context(store.filling())
-        yield add, find, filling.close
+
+        def ready() -> None:
+            filling.close()
+            while store.unindexed():
+                time.sleep(1)
+
+        yield add, find, ready
         store.close()
 
 

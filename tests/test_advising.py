@@ -81,6 +81,14 @@ def test_what_is_outgrown_is_to_move_and_nothing_else(changed: dict[str, object]
     assert commands(replace(SMALL, **changed)) == ([command] if command else [])  # type: ignore[arg-type]
 
 
+def test_vectors_that_wait_for_their_index_are_told_of() -> None:
+    found = replace(SMALL, vectors=995_000, stores=stored(vectors="milvus://host:19530/papers"), unindexed=825_000)
+    assert advise(found)[0] == Advice(
+        "995,000 vectors, 1.5 GB, 3 ms a look in milvus, which has yet to index 825,000 of them: "
+        "until then a search may miss some"
+    )
+
+
 def test_every_bound_says_where_it_comes_from() -> None:
     assert all(bound.most > 0 and len(bound.source) > 20 for bound in BOUNDS.values())
 

@@ -300,6 +300,12 @@ def test_half_precision_is_accepted_where_it_is_wanted(folder: Path, monkeypatch
     assert done.note == "in half precision, each compared by its direction"
 
 
+def test_vectors_that_wait_for_their_index_are_told_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Vectors, "unindexed", lambda _: 4_321)
+    done = move(folder, vectors="elsewhere").moved["vectors"]
+    assert done.note == "4,321 wait to be indexed there, and until then a search may miss some"
+
+
 @pytest.mark.parametrize(
     ("option", "to", "said"),
     [

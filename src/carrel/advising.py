@@ -61,6 +61,8 @@ class Measured:
     """Free bytes; None where nobody tells."""
     search_ms: float | None = None
     """Of one look at the vectors."""
+    unindexed: int = 0
+    """Vectors of which a search may miss some."""
 
     @property
     def vector_bytes(self) -> int:
@@ -90,6 +92,7 @@ def measured(library: Library) -> Measured:
         stores={seam: str(getattr(chosen, seam)) for seam in ("catalog", "vectors", "keywords", "graph")},
         memory=_free_memory(),
         search_ms=_search_ms(library),
+        unindexed=stores.vectors.unindexed(),
     )
 
 
@@ -108,7 +111,13 @@ def _of_vectors(found: Measured) -> Iterator[Advice]:
     elif bound:
         yield Advice(f"{size}{took}: {found.kind('vectors')} is right up to about {bound.most:,}")
     else:
-        yield Advice(f"{size}{took} in {found.kind('vectors')}")
+        yield Advice(f"{size}{took} in {found.kind('vectors')}{_behind(found)}")
+
+
+def _behind(found: Measured) -> str:
+    if not found.unindexed:
+        return ""
+    return f", which has yet to index {found.unindexed:,} of them: until then a search may miss some"
 
 
 def _bound_of_vectors(found: Measured) -> Bound | None:

@@ -211,6 +211,10 @@ def test_what_is_put_while_it_is_filled_is_found_at_once_and_afterwards(store: V
     assert [hit.address for hit in during] == [VARIED[0].address]
 
 
+def test_nothing_of_a_small_store_waits_for_an_index(filled: VectorStore) -> None:
+    assert filled.unindexed() == 0
+
+
 def test_an_empty_store_finds_nothing(store: VectorStore) -> None:
     assert everything_like(store, 0) == []
 

@@ -225,7 +225,7 @@ def test_rows_that_a_filter_allows_are_found_though_thousands_are_nearer(store: 
 def test_what_was_written_is_sealed_once_it_is_much(
     address: str, client: MilvusClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("carrel.databases.milvus_versions._FEW", 50)
+    monkeypatch.setattr("carrel.databases.milvus_versions.FEW", 50)
     with place(address) as name:
         store, sealed = opened(address, name), []
         for number in range(3):
@@ -247,6 +247,28 @@ def test_at_the_end_of_a_filling_all_is_sealed(address: str, client: MilvusClien
         while client.get_collection_stats(f"{name}_v1")["row_count"] != 30:
             assert time.monotonic() < deadline
             time.sleep(0.1)
+
+
+def test_what_waits_for_its_index_is_counted_until_the_server_has_made_it(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(4)
+    rows = rng.normal(size=(2000, 64)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    with place(address) as name:
+        store = opened(address, name, dim=64)
+        assert store.unindexed() == 0
+        with store.filling():
+            store.put([make_chunk(f"paper{number // 50}", number) for number in range(2000)], rows)
+            assert store.unindexed() == 0, "so few are compared one by one"
+            monkeypatch.setattr("carrel.vectors.milvus.FEW", 100)
+            assert store.unindexed() == 2000
+        deadline = time.monotonic() + 120
+        while store.unindexed():
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        store.delete(["paper0", "paper1", "paper2"])
+        assert store.unindexed() == 0
 
 
 def test_vectors_that_were_sealed_and_indexed_are_found_as_flat_finds_them(

@@ -30,7 +30,7 @@ _SETTLING = 10.0
 """Seconds after which every replica has what was written, as "bounded" reads are at most half as far behind."""
 WRITING = 60.0
 """Seconds that a server may take to make a collection, or to load it, for one who writes."""
-_FEW = 4000
+FEW = 4000
 """Rows that a server compares one by one, sealed or not."""
 
 
@@ -125,7 +125,7 @@ class Versions:
         Several writers may each count without the other: what matters is that somebody does.
         """
         unsealed = int(version.facts.get("unsealed") or 0) + rows
-        if unsealed >= _FEW and self._has_sealed(version, unsealed):
+        if unsealed >= FEW and self._has_sealed(version, unsealed):
             unsealed = 0
         facts = {"written": secrets.token_hex(8), "unsealed": str(unsealed)}
         self.server.call("alter_collection_properties", version.name, _properties(facts))
@@ -147,6 +147,10 @@ class Versions:
         except StoreUnavailable:
             return False
         return True
+
+    def indexed(self, version: Version) -> int:
+        """Rows that are in the server's index, among them such as were deleted since."""
+        return int(self.server.call("describe_index", version.name, "vector")["indexed_rows"])
 
     def level(self, version: Version) -> str:
         """How consistent a read must be to see all that was written.

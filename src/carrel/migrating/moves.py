@@ -79,8 +79,10 @@ class VectorsMove:
                 wanted.update(vectors)
                 self.tally.rows += len(vectors)
         _sweep(self.errand, self.new, wanted, self.tally)
-        note = "in half precision, each compared by its direction" if self.half else ""
-        return self.errand.moved(self.tally, note)
+        notes = ["in half precision, each compared by its direction"] if self.half else []
+        if waiting := self.new.unindexed():
+            notes.append(f"{waiting:,} wait to be indexed there, and until then a search may miss some")
+        return self.errand.moved(self.tally, "; ".join(notes))
 
     def _move(self, paper_ids: Sequence[str], held: Mapping[str, set[str]]) -> Mapping[str, Vector]:
         chunks = [chunk for chunk in self.errand.catalog.chunks_of(paper_ids) if is_embeddable(chunk)]

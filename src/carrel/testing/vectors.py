@@ -51,6 +51,9 @@ class MemoryVectors:
     def count(self) -> int:
         return len(self._rows)
 
+    def unindexed(self) -> int:
+        return 0
+
     def addresses(self) -> set[str]:
         return set(self._rows)
 

@@ -54,6 +54,10 @@ class VectorStore(Protocol):
 
     def count(self) -> int: ...
 
+    def unindexed(self) -> int:
+        """Vectors for which the store's index is not made yet: until it is, a search may miss some of them."""
+        ...
+
     def addresses(self) -> set[str]:
         """Every address held: what health checks compare with the catalog."""
         ...

@@ -131,6 +131,9 @@ class FlatVectors:
         self._refresh()
         return sum(live.count for live in self._live)
 
+    def unindexed(self) -> int:
+        return 0
+
     def addresses(self) -> set[str]:
         self._refresh()
         return {address for live in self._live for address in live.segment.addresses_of(np.flatnonzero(live.alive))}

@@ -120,6 +120,9 @@ class IrisVectors:
     def count(self) -> int:
         return self._read(lambda ask, held: int(ask(sql.COUNT.format(table=held.table))[0][0]) if held else 0)
 
+    def unindexed(self) -> int:
+        return 0
+
     def addresses(self) -> set[str]:
         def read(ask: _Asking, held: VectorSet | None) -> set[str]:
             rows = ask(sql.ADDRESSES.format(table=held.table)) if held else []

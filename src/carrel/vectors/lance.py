@@ -117,6 +117,9 @@ class LanceVectors:
 
         return self._insist(count)
 
+    def unindexed(self) -> int:
+        return 0
+
     def addresses(self) -> set[str]:
         return set(_addresses(self._insist(partial(self._select, ["chunk_id"]))))
 

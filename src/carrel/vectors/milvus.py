@@ -19,7 +19,7 @@ from pymilvus.milvus_client import IndexParams
 
 from carrel.databases.milvus import MilvusServer, both, condition, fact_fields, facts_of, one_of
 from carrel.databases.milvus_rows import AT_ONCE, MOST, Found, Rows, best, groups, in_order
-from carrel.databases.milvus_versions import Columns, Versions
+from carrel.databases.milvus_versions import FEW, Columns, Versions
 from carrel.databases.sessions import text
 from carrel.errors import StoreUnavailable
 from carrel.types import EVERYTHING, Filter, Hit
@@ -107,6 +107,13 @@ class MilvusVectors:
 
     def count(self) -> int:
         return self._rows.reading(self._rows.count, 0)
+
+    def unindexed(self) -> int:
+        def waiting(version: Version) -> int:
+            rows = self._rows.count(version) - self._versions.indexed(version)
+            return rows if rows > FEW else 0
+
+        return self._rows.reading(waiting, 0)
 
     def addresses(self) -> set[str]:
         return self._rows.reading(self._rows.addresses, set())

@@ -156,6 +156,9 @@ class PgVectors:
         rows = self._read(lambda session, held: session.rows(_COUNT.format(table=held.table)) if held else [(0,)])
         return int(rows[0][0])
 
+    def unindexed(self) -> int:
+        return 0
+
     def addresses(self) -> set[str]:
         rows = self._read(lambda session, held: session.rows(f"SELECT address FROM {held.table}") if held else [])
         return {address for (address,) in rows}
