@@ -75,7 +75,7 @@ def test_going_back_goes_to_where_one_was(look: Look) -> None:
     assert before > 200
     follow(page, "/health")
     expect(page).to_have_title("Health · Carrel")
-    assert page.evaluate("scrollY") == 0
+    expect(page.locator("html")).to_have_js_property("scrollTop", 0)
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_contain_text("SPECTER")
     expect(page.locator("html")).to_have_js_property("scrollTop", before)

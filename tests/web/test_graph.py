@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from carrel import Library
-from tests.http.serving import running
+from tests.http.serving import running, wait_until
 from tests.web.browsing import PHONE
 from tests.web.conftest import Look
 from tests.web.drawings import (
@@ -278,9 +278,8 @@ def test_two_hundred_concepts_stay_readable(look: Look, crowd: str) -> None:
     assert all(box["left"] >= drawing["x"] and box["right"] <= drawing["x"] + drawing["width"] for box in whole)
     for _ in range(3):
         page.get_by_role("button", name="Closer").click()
-    closer = names_drawn(page)
-    assert len(closer) > len(whole)
-    assert overlapping(closer) == 0
+    wait_until(lambda: len(names_drawn(page)) > len(whole))
+    assert overlapping(names_drawn(page)) == 0
     once, again = spots(page), spots(look(view(limit=200), at=crowd))
     assert max(distance(once[name], again[name]) for name in once) < 1
 
@@ -320,18 +319,16 @@ def test_a_concept_is_dragged_and_the_ground_is_moved_and_zoomed(look: Look) -> 
     page = look(view(name="SPECTER", hops=2))
     before = spots(page)
     pull(page, disc(page, "SPECTER"), 60, 40)
+    wait_until(lambda: distance(before["SPECTER"], spots(page)["SPECTER"]) > 20)
     after = spots(page)
-    assert distance(before["SPECTER"], after["SPECTER"]) > 20
     assert all(distance(before[name], after[name]) < 1 for name in before if name != "SPECTER")
     box = disc(page, "SPECTER").bounding_box()
     page.locator(".graph-drawing").hover(position={"x": 30, "y": 500})
     page.mouse.down()
     page.mouse.move(600, 450)
     page.mouse.up()
-    moved = disc(page, "SPECTER").bounding_box()
     assert box is not None
-    assert moved is not None
-    assert (moved["x"], moved["y"]) != (box["x"], box["y"])
+    wait_until(lambda: disc(page, "SPECTER").bounding_box() != box)
     scale = page.locator(".graph-drawing-svg").get_attribute("data-scale")
     page.mouse.wheel(0, -300)
     expect(page.locator(".graph-drawing-svg")).not_to_have_attribute("data-scale", str(scale))
@@ -349,9 +346,7 @@ def test_on_a_phone_the_panel_is_a_sheet_below_the_drawing_and_fingers_do(look: 
     disc(page, "SPECTER embeddings").tap()
     expect(panel(page).get_by_role("heading", level=1)).to_have_text("SPECTER embeddings")
     page.get_by_role("button", name="More").click()
-    taller = panel(page).bounding_box()
-    assert taller is not None
-    assert taller["height"] > sheet["height"]
+    wait_until(lambda: (panel(page).bounding_box() or sheet)["height"] > sheet["height"])
     page.get_by_role("button", name="Less").click()
     page.get_by_text("Relations", exact=True).first.click()
     for box in page.get_by_role("checkbox").locator("xpath=..").all():
@@ -370,7 +365,7 @@ def test_two_fingers_zoom(look: Look) -> None:
         hand.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": fingers})
     hand.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     expect(page.locator(".graph-drawing-svg")).not_to_have_attribute("data-scale", str(scale))
-    assert float(page.locator(".graph-drawing-svg").get_attribute("data-scale") or 0) > 1.5 * scale
+    wait_until(lambda: float(page.locator(".graph-drawing-svg").get_attribute("data-scale") or 0) > 1.5 * scale)
 
 
 def test_in_the_dark_names_are_light_on_a_dark_ground(look: Look) -> None:

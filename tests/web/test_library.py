@@ -168,7 +168,7 @@ def test_who_comes_back_finds_the_list_where_it_was(look: Look) -> None:
     page.wait_for_url("**/paper/**")
     page.go_back()
     expect(page.locator("[data-index='29']")).to_be_visible()
-    assert page.locator(".virtual").evaluate("list => list.scrollTop") == top
+    expect(page.locator(".virtual")).to_have_js_property("scrollTop", top)
 
 
 def test_chosen_papers_are_exported_for_latex_and_for_citation_processors(look: Look) -> None:
