@@ -381,7 +381,7 @@ def test_whatever_is_asked_is_looked_up_as_text(tmp_path: Path, trees: MemoryGra
     before = graph.size()
     start = time.perf_counter()
     assert len(found(graph, HOSTILE[name])) <= 2
-    assert time.perf_counter() - start < 2
+    assert time.perf_counter() - start < 10
     assert graph.size() == before
     graph.close()
 

@@ -250,13 +250,13 @@ def test_one_that_is_slower_than_its_time_counts_as_failed_and_is_not_waited_for
     done = threading.Event()
 
     def slow(candidates: Sequence[Candidate]) -> list[float]:
-        done.wait(5)
+        done.wait(60)
         return [0.5] * len(candidates)
 
     start = time.monotonic()
     with opened(folder, Failing(slow, costly=True), rerank__timeout=0.1) as library:
         result = library.search(QUERY)
-    assert time.monotonic() - start < 4
+    assert time.monotonic() - start < 30
     done.set()
     assert [part.reason for part in result.degraded] == ["the reranker 'failing' was not done within 0.1 s"]
     assert {passage.probability for passage in result.passages} == {None}

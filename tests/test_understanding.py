@@ -224,13 +224,13 @@ class Broken:
         raise StoreUnavailable("the index is gone")
 
 
-@pytest.mark.parametrize(("seconds", "reason"), [(0.0, "the index is gone"), (30.0, "no answer within 0.2 s")])
+@pytest.mark.parametrize(("seconds", "reason"), [(0.0, "the index is gone"), (30.0, "no answer within 1.5 s")])
 def test_without_the_keyword_index_a_query_is_taken_as_it_stands(
     opened: Callable[..., Library], monkeypatch: pytest.MonkeyPatch, seconds: float, reason: str
 ) -> None:
     for method in ("search", "matches", "frequencies", "near", "count"):
         monkeypatch.setattr(TantivyKeywords, method, Broken(seconds))
-    with opened(overrides={"search.arm_timeout": 0.2}) as library:
+    with opened(overrides={"search.arm_timeout": 1.5}) as library:
         result = library.search('author:Smith "dense retrieval" retreival')
     assert [(part.arm, part.reason) for part in result.degraded] == [("understanding", reason), ("keyword", reason)]
     assert result.strategy == Strategy.DEGRADED
@@ -273,7 +273,7 @@ def test_a_query_may_have_two_thousand_characters_and_no_more(library: Library) 
 def test_any_query_is_answered_soon(library: Library, query: str, mode: str) -> None:
     start = time.monotonic()
     library.search(query, mode=mode)
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 15
 
 
 @pytest.fixture

@@ -114,7 +114,7 @@ def test_few_sentences_are_embedded_however_long_the_passages_are() -> None:
     excerpts = evidence.select("aspirin", [passage(rank, long) for rank in range(1, 6)], embedder)
     assert embedder.asked == 24
     assert len(excerpts[4].sentences) == 26 * 8
-    assert time.perf_counter() - began < 2
+    assert time.perf_counter() - began < 10
 
 
 def test_an_embedder_that_fails_leaves_the_words_to_tell_and_that_is_told() -> None:

@@ -68,11 +68,11 @@ def test_one_that_hangs_is_given_up_and_reported() -> None:
             threading.Event().wait(30)
 
     began = time.monotonic()
-    hurried = replace(means(Hanging()), seconds=0.3)
+    hurried = replace(means(Hanging()), seconds=1.5)
     answer = answering.collect(answering.answer("How hard is granite?", EVIDENCE, hurried))
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 20
     assert answer.answer == "Granite is hard. [1]"
-    assert "still at work after 0.3 s" in answer.degraded[0].reason
+    assert "still at work after 1.5 s" in answer.degraded[0].reason
 
 
 def test_one_that_repeats_itself_forever_says_it_once_and_is_stopped() -> None:

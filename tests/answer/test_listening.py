@@ -63,11 +63,11 @@ def test_one_that_hangs_is_left_when_its_time_is_over() -> None:
         yield "one"
         released.wait(30)
 
-    heard, began = listen("gguf:model", hang, seconds=0.2), time.monotonic()
+    heard, began = listen("gguf:model", hang, seconds=1.5), time.monotonic()
     assert next(heard) == "one"
-    with pytest.raises(ModelTooSlow, match=r"'gguf:model' was still at work after 0\.2 s"):
+    with pytest.raises(ModelTooSlow, match=r"'gguf:model' was still at work after 1\.5 s"):
         next(heard)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
     released.set()
 
 

@@ -289,18 +289,18 @@ def test_no_text_breaks_it(text: str) -> None:
 )
 def test_a_megabyte_without_a_full_stop_is_read_in_linear_time(piece: str) -> None:
     small, large = (piece * (size // len(piece)) for size in (50_000, 1_000_000))
-    began = time.perf_counter()
+    began = time.process_time()
     extract(chunk_of(small, title="Lazy heap"), {})
-    middle = time.perf_counter()
+    middle = time.process_time()
     extract(chunk_of(large, title="Lazy heap"), {})
-    assert time.perf_counter() - middle < 60 * (middle - began) + 2
+    assert time.process_time() - middle < 60 * (middle - began) + 2
 
 
 def test_a_long_sentence_within_the_limit_costs_little() -> None:
     text = ("The noun chunker uses " * 45)[:990] + "."
-    began = time.perf_counter()
+    began = time.process_time()
     extract(chunk_of(text), {})
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize(

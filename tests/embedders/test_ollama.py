@@ -277,13 +277,13 @@ def test_a_server_that_misbehaves_is_told_on_with_exit_code_3(
 
 def test_a_server_that_says_nothing_is_given_up_after_the_timeout(serve: Serve) -> None:
     def silent(path: str, question: Any) -> Reply:
-        time.sleep(1.0)
+        time.sleep(30)
         return ollama(path, question)
 
     start = time.monotonic()
     with pytest.raises(ModelServerUnavailable, match=r"did not answer within 0\.1 s") as caught:
         Ollama("nomic-embed-text", base_url=serve(silent).url, timeout=0.1).embed_query("x")
-    assert time.monotonic() - start < 0.9
+    assert time.monotonic() - start < 15
     assert "models.timeout" in caught.value.hint
 
 

@@ -66,13 +66,13 @@ def test_a_server_that_answers_is_quoted(serve: Serve, ask: Ask, api: Api) -> No
 
 
 FAULTS: dict[str, tuple[Callable[[Api], Reply], str]] = {
-    "hangs": (lambda _: Reply([Pause(30)]), "was silent for 0.3 s"),
+    "hangs": (lambda _: Reply([Pause(30)]), "was silent for 1 s"),
     "sends html": (lambda _: plain(b"<html>\n<p>Welcome</p>"), "sent no JSON but '<html>'"),
     "is broken": (lambda _: plain({"error": "out of order"}, 500), "answered 500: out of order"),
     "is busy for ever": (lambda _: plain({"error": "slow down"}, 429), "answered 429: slow down"),
     "finds it too long": (lambda _: plain({"error": "prompt is too long"}, 400), "prompt is too long"),
     "redirects": (lambda _: plain(b"", 307, Location="http://evil.example/"), "answered 307: http://evil.example/"),
-    "trickles": (lambda _: Reply(x for _ in range(9999) for x in (b" ", Pause(0.02))), "was still at work after 1 s"),
+    "trickles": (lambda _: Reply(x for _ in range(9999) for x in (b" ", Pause(0.02))), "was still at work after 3 s"),
     "has no end of a line": (lambda _: plain(b"x" * 3000), "a line of more than 1,000 bytes"),
     "closes at once": (lambda _: Reply(resets=True), "hung up before it had answered"),
     "says nothing": (lambda api: Reply(api.say(whole=False)), "hung up in the middle of its answer"),
@@ -87,8 +87,8 @@ def test_when_it_fails_the_extractive_one_stands_in_and_that_is_said(
     monkeypatch.setattr(servers, "LONGEST_LINE", 1000)
     reply, reason = FAULTS[fault]
     start = time.monotonic()
-    answer = ask(f"{api.kind.kind}:m", serve(lambda *_: reply(api)).url, timeout=0.3, seconds=1.0)
-    assert time.monotonic() - start < 10
+    answer = ask(f"{api.kind.kind}:m", serve(lambda *_: reply(api)).url, timeout=1.0, seconds=3.0)
+    assert time.monotonic() - start < 20
     assert reason in reasons(answer)
     assert (answer.generator, answer.has_insufficient_evidence) == ("extractive", False)
     assert STATEMENT in answer.answer
@@ -123,11 +123,11 @@ def test_who_stops_listening_stops_the_server(serve: Serve, shelf: Path, api: Ap
     del ask
     server = serve(lambda *_: Reply([*api.say(TRUTH, whole=False), Pause(30)]))
     chosen = {"generator": f"{api.kind.kind}:m", "generation.base_url": server.url, "answer.threshold": 0.0}
-    with Library.open(shelf, embedder=HashedWords(), overrides=chosen | {"generation.timeout": 1.0}) as library:
+    with Library.open(shelf, embedder=HashedWords(), overrides=chosen | {"generation.timeout": 20.0}) as library:
         events = library.stream(QUESTION)
         assert any(isinstance(event, TokenEvent) for event in events)
         events.close()
-        assert server.left.wait(5)
+        assert server.left.wait(15)
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_a_stream_is_stopped_from_another_thread_while_the_prompt_is_read(model:
     while not any(thread.name == "carrel-gguf" for thread in threading.enumerate()):
         time.sleep(0.01)
     stream.close()
-    reader.join(5)
+    reader.join(20)
     assert not reader.is_alive()
     assert threads_end("carrel-gguf", 20)
 

@@ -87,7 +87,7 @@ def test_no_excerpt_and_no_title_makes_a_line_of_ours(text: str, title: str) -> 
 def test_a_hostile_text_takes_no_time(text: str) -> None:
     start = time.monotonic()
     harmless(text)
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 10
 
 
 @pytest.mark.parametrize("size", [1, 3, 100])

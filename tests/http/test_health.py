@@ -103,7 +103,7 @@ def test_a_part_that_hangs_is_not_waited_for_nor_asked_twice_and_may_come_back()
 
     def hang() -> str:
         asked.append(1)
-        free.wait(20)
+        free.wait(60)
         return "back"
 
     health = a_health(hang, patience=0.05)
@@ -111,7 +111,7 @@ def test_a_part_that_hangs_is_not_waited_for_nor_asked_twice_and_may_come_back()
     for _ in range(3):
         component = health.report().components["part"]
         assert (component.healthy, component.message) == (False, "no answer within 0.05 s")
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 20
     assert len(asked) == 1
     free.set()
     health.patience = 5.0

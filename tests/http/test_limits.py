@@ -100,19 +100,19 @@ def test_a_body_that_does_not_come_is_waited_for_so_long(door: Doors) -> None:
 
 
 def test_a_large_file_may_take_longer_if_it_keeps_coming(door: Doors) -> None:
-    made = door(body_seconds=0.2, body_kilobytes=1)
+    made = door(body_seconds=1.5, body_kilobytes=1)
     form = {"content-type": "multipart/form-data; boundary=x", "transfer-encoding": "chunked"}
-    steady = tuple(piece for _ in range(8) for piece in (b"x" * 1000, 0.05))
+    steady = tuple(piece for _ in range(8) for piece in (b"x" * 1000, 0.25))
     assert made.ask("/api/ingest", "POST", headers=form, pieces=(*steady, b"x")).status == 200
 
 
 def test_an_answer_may_take_longer_than_a_request(door: Doors) -> None:
-    made = door(body_seconds=0.05)
+    made = door(body_seconds=0.3)
     original = made.inside
 
     async def slow(scope: Any, receive: Any, send: Any) -> None:
         await receive()
-        await asyncio.sleep(0.15)
+        await asyncio.sleep(0.5)
         await original(scope, _nothing_more, send)
 
     async def _nothing_more() -> Any:

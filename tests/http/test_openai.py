@@ -136,10 +136,10 @@ def test_half_a_character_is_the_clients_fault(url: str) -> None:
 def test_what_breaks_in_mid_stream_is_raised_by_the_client(tmp_path: Path) -> None:
     with opened(tmp_path, **{"answer.threshold": 0.0}) as library:
         library.generator = Halting(TRUE)
-        with running(library, query_seconds=0.4) as server, client(server.url) as asking:
+        with running(library, query_seconds=1.5) as server, client(server.url) as asking:
             chunks = asking.chat.completions.create(model="carrel", messages=[user(QUESTION)], stream=True)
             assert next(chunks).choices[0].delta.content == "Granite is hard. [1]\n"
-            with pytest.raises(openai.APIError, match=r"not answered within 0\.4 s"):
+            with pytest.raises(openai.APIError, match=r"not answered within 1\.5 s"):
                 list(chunks)
 
 
@@ -151,7 +151,7 @@ def test_signs_of_life_are_nothing_to_the_client_and_its_leaving_stops_the_work(
             chunks = asking.chat.completions.create(model="carrel", messages=[user(QUESTION)], stream=True)
             next(chunks)
             chunks.close()
-            assert generator.closed.wait(5)
+            assert generator.closed.wait(20)
             wait_until(lambda: server.service.gate.active == 0)
 
 

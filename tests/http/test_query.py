@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -203,7 +204,7 @@ def turn(number: int) -> Turn:
 
 
 def test_sessions_are_few_short_and_soon_forgotten() -> None:
-    held = Sessions(most=2, seconds=0.2)
+    held = Sessions(most=2)
     for number in range(30):
         held.add("me", "one", turn(number))
     assert [one.question for one in held.turns("me", "one")] == [f"q{number}" for number in range(10, 30)]
@@ -212,7 +213,7 @@ def test_sessions_are_few_short_and_soon_forgotten() -> None:
     held.add("me", "one", turn(2))
     held.add("me", "three", turn(3))
     assert (len(held), held.turns("me", "two")) == (2, ())
-    time.sleep(0.25)
+    held._seconds = 0.0
     assert (len(held), held.turns("me", "one")) == (0, ())
 
 
@@ -237,11 +238,11 @@ def test_a_question_has_so_much_time_waiting_included(tmp_path: Path) -> None:
     generator = Halting(TRUE)
     with opened(tmp_path, **{"answer.threshold": 0.0}) as library:
         library.generator = generator
-        with running(library, query_seconds=0.3) as server:
+        with running(library, query_seconds=1.5) as server:
             began = time.monotonic()
             late = ask(server.url)
             assert (late.status_code, late.json()["error"]) == (504, "QUERY_TIMEOUT")
-            assert time.monotonic() - began < 3
+            assert time.monotonic() - began < 20
             assert generator.closed.is_set()
             assert server.service.gate.active == 0
             assert server.service.tally.timed_out == 1
@@ -253,8 +254,8 @@ def test_who_does_not_wait_for_the_whole_answer_stops_the_work(tmp_path: Path) -
         library.generator = generator
         with running(library) as server:
             with pytest.raises(httpx2.ReadTimeout):
-                httpx2.post(f"{server.url}/api/query", json={"query": QUESTION}, timeout=0.3)
-            assert generator.closed.wait(5)
+                httpx2.post(f"{server.url}/api/query", json={"query": QUESTION}, timeout=2.0)
+            assert generator.closed.wait(30)
             wait_until(lambda: server.service.gate.active == 0)
             assert (generator.asked, server.service.tally.left) == (1, 1)
 
@@ -262,15 +263,17 @@ def test_who_does_not_wait_for_the_whole_answer_stops_the_work(tmp_path: Path) -
 def test_the_server_lives_while_its_library_is_being_opened(library: Library, served: Serve) -> None:
     opening: Callable[..., Any] = library.semantic
 
+    may_open = threading.Event()
+
     def slowly(*given: Any, **wishes: Any) -> Any:
-        time.sleep(3)
+        assert may_open.wait(60)
         return opening(*given, **wishes)
 
     library.semantic = slowly  # type: ignore[method-assign]
-    url, began = served(library), time.monotonic()
+    url = served(library)
     assert httpx2.get(f"{url}/api/health/live").status_code == 200
     assert httpx2.get(f"{url}/api/query/status").json()["health"]["isOpen"] is False
-    assert time.monotonic() - began < 3
+    may_open.set()
     assert ask(url).status_code == 200
     assert httpx2.get(f"{url}/api/query/status").json()["health"]["isOpen"] is True
 
