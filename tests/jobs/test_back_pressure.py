@@ -128,7 +128,7 @@ def test_each_worker_takes_no_more_at_a_time_than_it_was_told(tmp_path: Path) ->
         tickets = [upload(first, long_text(1, f"rock {number}"), f"rock{number}.md") for number in range(5)]
         first.start()
         assert embedder.reached.wait(60)
-        other = Worker(tmp_path, variables=(("CARREL_JOBS__CONCURRENT", "2"),), slowly=3.0).start()
+        other = Worker(tmp_path, variables=(("CARREL_JOBS__CONCURRENT", "2"),), slowly=6.0).start()
         begun = [JobStatus.CHUNKING, JobStatus.EMBEDDING, JobStatus.EXTRACTING]
         until(lambda: len(library.stores.catalog.submissions.jobs(statuses=begun)) == 3)
         # Time enough for both to look again at what the queue has for them.

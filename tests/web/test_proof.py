@@ -16,7 +16,7 @@ from playwright.sync_api import Page, Route, expect
 
 from carrel import Library
 from carrel.testing import HashedWords
-from tests.http.serving import running
+from tests.http.serving import running, wait_until
 from tests.web.asking import ask
 from tests.web.browsing import PHONE
 from tests.web.conftest import Look
@@ -60,7 +60,7 @@ def test_the_words_marked_on_the_rendered_page_are_the_quote(look: Look, pdf: Pa
     panel = page.get_by_role("region", name="Proof", exact=True)
     expect(panel.get_by_text("Checked: these words stand in the source, character for character.")).to_be_visible()
     assert letters(marked(page, pdf, 1)) == letters(PROOF)
-    assert _is_in_view(page)
+    wait_until(lambda: _is_in_view(page))
 
 
 def test_the_marks_stay_on_the_words_when_the_page_is_enlarged(look: Look, url: str, pdf: Path) -> None:
@@ -68,9 +68,9 @@ def test_the_marks_stay_on_the_words_when_the_page_is_enlarged(look: Look, url: 
     before = shown(page)["picture"]["width"]
     for _ in range(3):
         page.keyboard.press("+")
-    assert shown(page)["picture"]["width"] == pytest.approx(2 * before, rel=0.01)
+    wait_until(lambda: shown(page)["picture"]["width"] == pytest.approx(2 * before, rel=0.01))
     assert letters(marked(page, pdf, 1)) == letters(PROOF)
-    assert _is_in_view(page)
+    wait_until(lambda: _is_in_view(page))
 
 
 def test_on_a_phone_the_proof_fills_the_screen_and_the_column_of_the_quote_fills_it(look: Look, pdf: Path) -> None:
@@ -78,7 +78,7 @@ def test_on_a_phone_the_proof_fills_the_screen_and_the_column_of_the_quote_fills
     ask(page)
     page.locator(f'.answer-said [data-citation="{citation_of(page, PROOF)}"]').click()
     dialog = page.get_by_role("dialog", name="Proof of a citation")
-    assert dialog.bounding_box() == {"x": 0, "y": 0, **PHONE}
+    wait_until(lambda: dialog.bounding_box() == {"x": 0, "y": 0, **PHONE})
     assert letters(marked(page, pdf, 1)) == letters(PROOF)
     first = shown(page)["boxes"][0]
     assert first["x"] >= 0
@@ -134,7 +134,7 @@ def test_on_a_real_paper_every_quote_is_marked_where_it_is_printed(look: Look, a
     for one in proofs:
         page.goto(f"/proof/{one['address']}?start={one['start']}&end={one['end']}")
         assert letters(marked(page, ACL, one["page"])) == letters(one["quote"])
-        assert _is_in_view(page)
+        wait_until(lambda: _is_in_view(page))
 
 
 def test_the_pages_can_be_turned_by_keys_and_the_quote_found_again(look: Look, acl: str) -> None:
@@ -167,7 +167,7 @@ def test_a_text_without_pages_is_shown_with_the_quote_marked_and_says_why(look: 
     page = look(f"/proof/{proof['address']}?start={start}&end={start + 40}")
     expect(page.locator("mark")).to_have_text(proof["quote"][5:45])
     expect(page.locator(".proof-source-note")).to_have_text(proof["noPages"])
-    assert _mark_is_in_view(page)
+    wait_until(lambda: _mark_is_in_view(page))
 
 
 def test_the_neighbours_lead_on_and_back(look: Look, url: str) -> None:

@@ -57,7 +57,7 @@ def test_what_is_typed_is_searched_for_after_a_pause(look: Look, url: str) -> No
     expect(box(page)).to_be_focused()
     page.keyboard.type(MOSS)
     shows(page, addresses(url, query=MOSS))
-    assert page.url.endswith("/search?q=moss+on+roofs")
+    expect(page).to_have_url(re.compile(r"/search\?q=moss\+on\+roofs$"))
     first = page.locator("article.hit").first
     said = found(url, query=MOSS)["results"][0]
     expect(first.get_by_role("heading")).to_contain_text(said["title"])
@@ -233,7 +233,7 @@ def test_figures_have_thumbnails_that_open(look: Look, url: str) -> None:
     dialog = page.get_by_role("dialog", name="Figure 1")
     expect(dialog).to_contain_text(CAPTION)
     expect(dialog.locator(".mentions")).to_contain_text("weighed and soaked again")
-    assert f"figure={FIRST}%2Ffig1" in page.url
+    expect(page).to_have_url(re.compile(f"figure={FIRST}%2Ffig1"))
     page.reload()
     expect(dialog).to_contain_text(CAPTION)
     page.keyboard.press("Escape")
