@@ -373,6 +373,16 @@ def test_a_collection_that_was_released_is_loaded_again(store: MilvusVectors, na
     assert [hit.address for hit in found_again(store)] == ["a/ch1/s1/p1", "b/ch1/s1/p1"]
 
 
+def test_of_one_that_is_still_being_loaded_it_is_said_that_it_will_be_back(
+    store: MilvusVectors, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.put([make_chunk("a")], unit_rows(1))
+    monkeypatch.setattr(milvus.MilvusServer, "has_loaded", lambda *_: False)
+    with pytest.raises(StoreUnavailable, match=f"the collection '{name}_v1' is still being loaded") as caught:
+        store._rows.server.load(f"{name}_v1", 0.1)
+    assert caught.value.hint.startswith("Ask again in a moment")
+
+
 def test_nothing_is_left_behind_by_what_was_replaced(address: str, name: str, client: MilvusClient) -> None:
     store = opened(address, name)
     store.put([make_chunk("a")], unit_rows(1))

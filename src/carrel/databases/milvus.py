@@ -188,6 +188,8 @@ class MilvusServer:
         if "auth" in reason.lower():
             variable = f"CARREL_{self._setting.upper()}_PASSWORD"
             hint = f"Set {self._setting}_password, or {variable}, to that user's password, or to a key for the server."
+        elif kind is NotLoaded:
+            hint = "Ask again in a moment: the server is there, and reads what it holds into its memory."
         else:
             hint = (
                 f"See that the server runs and the setting {self._setting} names it; "
