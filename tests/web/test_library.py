@@ -268,8 +268,10 @@ def scroll_to(page: Page, part: float) -> None:
 def test_ten_thousand_papers_scroll_to_the_end_with_few_rows_and_small_answers(look: Look, many: str) -> None:
     page = look("/health", at=many)
     weights = Weights(page)
+    page.evaluate("window.begun = performance.now()")
     page.get_by_role("link", name="Library", exact=True).click()
     expect(titles(page).first).to_have_text("Paper 09999 on stones")
+    assert page.evaluate("performance.now() - window.begun") < 15_000
     seen = []
     for part in (0.25, 0.5, 0.75):
         scroll_to(page, part)
