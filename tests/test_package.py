@@ -7,9 +7,12 @@ import re
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 
@@ -26,6 +29,38 @@ def test_the_wheel_carries_code_models_numbers_migrations_and_demo(tmp_path: Pat
         assert f"carrel/{name}" in names
     for database in ("sqlite", "postgresql"):
         assert any(name.startswith(f"carrel/catalogs/migrations/{database}/0001_") for name in names)
+
+
+@pytest.mark.parametrize("source", ["Makefile", "deploy/Dockerfile"])
+def test_what_is_pinned_is_installed_as_it_is_pinned(source: str) -> None:
+    """A release that comes tomorrow changes nothing: pip looks for no package that is not in the files."""
+    commands = re.findall(r"install .*--require-hashes.*", (ROOT / source).read_text(encoding="utf-8"))
+    assert commands
+    assert all("--no-deps" in command for command in commands)
+
+
+@pytest.mark.parametrize("name", ["default.txt", "dev.txt"])
+def test_all_that_carrel_needs_is_pinned(name: str) -> None:
+    written = (ROOT / "requirements" / name).read_text(encoding="utf-8")
+    lines = re.findall(r"^[^\s#].*==.*?(?= \\$)", written, re.MULTILINE)
+    pinned = {canonicalize_name(one.name): one for one in map(Requirement, lines)}
+    needed, seen = list(_needed(Requirement("carrel"))), set()
+    while needed:
+        one = needed.pop()
+        assert canonicalize_name(one.name) in pinned, f"{one} is needed and not in requirements/{name}"
+        (version,) = (pin.version for pin in pinned[canonicalize_name(one.name)].specifier)
+        assert one.specifier.contains(version, prereleases=True), f"{one}, and requirements/{name} has {version}"
+        if str(one) not in seen:
+            seen.add(str(one))
+            needed += _needed(one)
+    assert len(seen) > 50
+
+
+def _needed(by: Requirement) -> list[Requirement]:
+    """What a package asks for on this machine, with the extras that are asked of it."""
+    asked = map(Requirement, distribution(by.name).requires or ())
+    extras = by.extras or {""}
+    return [one for one in asked if not one.marker or any(one.marker.evaluate({"extra": extra}) for extra in extras)]
 
 
 @pytest.mark.parametrize("module", ["carrel", "carrel.cli", "carrel.types", "carrel.registry"])
