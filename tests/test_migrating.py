@@ -334,5 +334,18 @@ def test_the_command_says_what_was_moved_and_what_to_set(folder: Path, capfd: py
     assert run(["--library", str(folder), "migrate", "--vectors", "elsewhere", "--keywords", "elsewhere"]) == 0
     told = capfd.readouterr()
     assert told.out.splitlines() == ["Moved and compared 81 vectors.", "Moved and compared 41 chunks."]
-    assert "Now set CARREL_VECTORS=elsewhere CARREL_KEYWORDS=elsewhere, or in your own config" in told.err
-    assert "\nvectors = 'elsewhere'\nkeywords = 'elsewhere'\n" in told.err
+    assert told.err.splitlines()[-3:] == [
+        "To use what is new:",
+        "  carrel config set vectors elsewhere",
+        "  carrel config set keywords elsewhere",
+    ]
+
+
+def test_a_server_on_another_machine_is_for_the_user_s_own_config(
+    folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("carrel.migrating.migrate", lambda *_, **__: Migrated({}, {"vectors": "milvus://far/x"}))
+    assert run(["--library", str(folder), "migrate", "--vectors", "milvus://far/x"]) == 0
+    told = capfd.readouterr().err
+    assert "To use what is new, set CARREL_VECTORS=milvus://far/x, or in your own config" in told
+    assert told.endswith("\nvectors = 'milvus://far/x'\n")

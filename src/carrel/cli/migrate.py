@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import click
@@ -7,6 +8,8 @@ import click
 from carrel.cli.common import Progress, State, json_option, print_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from carrel.migrating import Migrated
     from carrel.migrating.errands import Moved
 
@@ -48,9 +51,21 @@ def _print(done: Migrated) -> None:
 
     for seam, moved in done.moved.items():
         click.echo(_told(seam, moved))
-    lines = "".join(f"\n{seam} = '{target}'" for seam, target in done.settings.items())
-    variables = " ".join(f"CARREL_{seam.upper()}={target}" for seam, target in done.settings.items())
-    click.echo(f"Now set {variables}, or in your own config {str(settings.user_config())!r}:{lines}", err=True)
+    travels = {seam: settings.may_travel(seam, target) for seam, target in done.settings.items()}
+    here = {seam: target for seam, target in done.settings.items() if travels[seam]}
+    elsewhere = {seam: target for seam, target in done.settings.items() if not travels[seam]}
+    if here:
+        commands = (f"  carrel config set {seam} {shlex.quote(target)}" for seam, target in here.items())
+        click.echo("\n".join(("To use what is new:", *commands)), err=True)
+    if elsewhere:
+        click.echo(_for_its_user(elsewhere, str(settings.user_config())), err=True)
+
+
+def _for_its_user(named: Mapping[str, str], config: str) -> str:
+    """A library's config may come from anybody, and names no other machine."""
+    variables = " ".join(f"CARREL_{seam.upper()}={shlex.quote(target)}" for seam, target in named.items())
+    lines = "".join(f"\n{seam} = '{target}'" for seam, target in named.items())
+    return f"To use what is new, set {variables}, or in your own config {config!r}:{lines}"
 
 
 def _told(seam: str, moved: Moved) -> str:

@@ -53,6 +53,7 @@ __all__ = [
     "library_from_environment",
     "listing",
     "load",
+    "may_travel",
     "server_of",
     "user_config",
     "wants_colour",
@@ -117,12 +118,9 @@ def load(library_config: Path | None = None, flags: Mapping[str, Any] | None = N
             _check_personal(key, origin)
             values[key], origins[key] = value, origin
     settings = _validated(values, origins)
-    for key, server in _servers(settings).items():
-        if origins.get(key) == str(library_config):
-            _check_consent(key, server, allowed=settings.models.allow_remote)
-    for key, folder in _folders(settings).items():
-        if origins.get(key) == str(library_config):
-            _check_inside(key, folder)
+    for key, origin in origins.items():
+        if origin == str(library_config):
+            _check_travels(key, settings, allowed=settings.models.allow_remote)
     return settings, origins
 
 
@@ -156,10 +154,7 @@ def assign(path: Path, key: str, text: str, *, comment: str = "") -> Any:  # noq
     _check_personal(key, str(path))
     settings = _validated({**_read(path), key: text} if path.exists() else {key: text}, {key: "the command line"})
     value = _value(settings, key)
-    if key in _servers(settings):
-        _check_consent(key, _servers(settings)[key], allowed=load()[0].models.allow_remote)
-    if key in _folders(settings):
-        _check_inside(key, _folders(settings)[key])
+    _check_travels(key, settings, allowed=load()[0].models.allow_remote)
     document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
     section, _, name = key.rpartition(".")
     table = document.setdefault(section, tomlkit.table()) if section else document
@@ -170,6 +165,15 @@ def assign(path: Path, key: str, text: str, *, comment: str = "") -> Any:  # noq
         path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, tomlkit.dumps(document).encode())
     return value
+
+
+def may_travel(key: str, text: str) -> bool:
+    """Whether a library's own config may say this, and not its user's alone."""
+    try:
+        _check_travels(key, _validated({key: text}, {}), allowed=load()[0].models.allow_remote)
+    except InvalidInput:
+        return False
+    return True
 
 
 def user_config() -> Path:
@@ -279,8 +283,16 @@ def _folders(settings: Settings) -> dict[str, str]:
     return named | {"vectors": vectors_folder(settings.vectors)}
 
 
+def _check_travels(key: str, settings: Settings, *, allowed: bool) -> None:
+    """Refuse what a library's config, which may come from anybody, must not say."""
+    if server := _servers(settings).get(key):
+        _check_consent(key, server, allowed=allowed)
+    if folder := _folders(settings).get(key):
+        _check_inside(key, folder)
+
+
 def _check_consent(key: str, url: str, *, allowed: bool) -> None:
-    if url and not allowed and not is_loopback(url):
+    if not allowed and not is_loopback(url):
         raise InvalidInput(
             f"this library's config would send its texts to another machine: {key} = {url!r}",
             hint=f"If you want that, set {key}, or models.allow_remote = true, in your own config "
