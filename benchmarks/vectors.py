@@ -330,7 +330,8 @@ def main() -> None:
     parser.add_argument("--stores", nargs="*", default=STORES)
     parser.add_argument("--plot", type=Path, help="draw how it grows, into this folder")
     options = parser.parse_args()
-    work = options.work / "vectors"
+    # Servers are started elsewhere.
+    work = options.work.resolve() / "vectors"
     prepare(options.data, work, options.sizes)
     kept = work / "measured.json"
     everything = {int(size): by for size, by in json.loads(kept.read_text()).items()} if kept.exists() else {}

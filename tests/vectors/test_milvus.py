@@ -250,7 +250,7 @@ def test_at_the_end_of_a_filling_all_is_sealed(address: str, client: MilvusClien
 
 
 def test_what_waits_for_its_index_is_counted_until_the_server_has_made_it(
-    address: str, monkeypatch: pytest.MonkeyPatch
+    address: str, client: MilvusClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(4)
     rows = rng.normal(size=(2000, 64)).astype(np.float32)
@@ -267,6 +267,8 @@ def test_what_waits_for_its_index_is_counted_until_the_server_has_made_it(
         while store.unindexed():
             assert time.monotonic() < deadline
             time.sleep(0.2)
+        loaded = client.list_loaded_segments(f"{name}_v1")
+        assert [(one.state_name, one.index_name) for one in loaded] == [("Sealed", "vector")], "what searches go by"
         store.delete(["paper0", "paper1", "paper2"])
         assert store.unindexed() == 0
 

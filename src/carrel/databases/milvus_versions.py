@@ -32,6 +32,8 @@ WRITING = 60.0
 """Seconds that a server may take to make a collection, or to load it, for one who writes."""
 FEW = 4000
 """Rows that a server compares one by one, sealed or not."""
+_SMALL = 1024
+"""Rows of a sealed segment below which the server makes no index for it, and needs none."""
 
 
 @dataclass(frozen=True)
@@ -149,8 +151,13 @@ class Versions:
         return True
 
     def indexed(self, version: Version) -> int:
-        """Rows that are in the server's index, among them such as were deleted since."""
-        return int(self.server.call("describe_index", version.name, "vector")["indexed_rows"])
+        """Rows that a search finds by the server's index, among them such as were deleted since.
+
+        The server calls a segment indexed some seconds before its searches go by that: it is asked what they go by.
+        """
+        loaded = self.server.call("list_loaded_segments", version.name)
+        by_index = (one for one in loaded if one.state_name == "Sealed" and (one.index_name or one.num_rows < _SMALL))
+        return sum(one.num_rows for one in by_index)
 
     def level(self, version: Version) -> str:
         """How consistent a read must be to see all that was written.
