@@ -268,7 +268,7 @@ def test_what_waits_for_its_index_is_counted_until_the_server_has_made_it(
             assert time.monotonic() < deadline
             time.sleep(0.2)
         loaded = client.list_loaded_segments(f"{name}_v1")
-        assert [(one.state_name, one.index_name) for one in loaded] == [("Sealed", "vector")], "what searches go by"
+        assert sum(one.num_rows for one in loaded if one.index_name == "vector") >= 2000 - 100, "what searches go by"
         store.delete(["paper0", "paper1", "paper2"])
         assert store.unindexed() == 0
 
