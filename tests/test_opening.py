@@ -39,7 +39,7 @@ class Reader:
 
     @property
     def seen(self) -> list[list[str]]:
-        calls = self.log.read_text().split("\0\n") if self.log.exists() else []
+        calls = self.log.read_text().split("\0\n\0") if self.log.exists() else []
         return sorted(call.split("\0") for call in calls if call)
 
 
@@ -49,7 +49,8 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
     programs.mkdir()
     log = tmp_path / "log"
     for name in ("xdg-open", "zathura", "mine"):
-        script = f"#!/bin/sh\n{{ printf '%s' '{name}'; printf '\\0%s' \"$@\"; printf '\\0\\n'; }} >> '{log}'\n"
+        # In one write, for several are started at once.
+        script = f"#!/bin/sh\nprintf '%s\\0' '{name}' \"$@\" '\n' >> '{log}'\n"
         (programs / name).write_text(script)
         (programs / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
