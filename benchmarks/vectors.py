@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     """The rows nearest to a question."""
 
 SIZES = (10_000, 100_000, 1_000_000)
-STORES = ("flat", "lance", "milvus", "pgvector", "faiss exact", "faiss HNSW", "usearch HNSW")
+STORES = ("flat", "lance", "pgvector", "milvus", "faiss exact", "faiss HNSW", "usearch HNSW")
 REAL = 10_000
 """Abstracts that are embedded, which takes two cores minutes; what is more is grown of them."""
 QUESTIONS = 200
@@ -56,6 +56,13 @@ YEARS = 10
 ONE_YEAR = Filter(year_min=2020, year_max=2020)
 NOISE = 0.005
 MODEL = "granite"
+FIGURES = (
+    ("p50", "milliseconds a search (p50)", 1),
+    ("rows_a_second", "vectors taken in a second", 1),
+    ("memory", "megabytes of memory", 1e6),
+    ("disk", "megabytes on disk", 1e6),
+)
+"""That are drawn, and in which unit."""
 HNSW = {"connectivity": 16, "expansion_add": 200, "expansion_search": 128}
 
 
@@ -275,9 +282,14 @@ def ask_all(size: int, stores: Sequence[str], work: Path) -> tuple[dict[str, Ask
         print(f"{store} at {size:,}: filled, {filled[store].rows_a_second:,.0f} rows/s", flush=True)
         asked[store], pipes[store] = Asked([], [], [], []), (pipe, process)
     for number in range(WARM_UP, WARM_UP + QUESTIONS):
-        for store, (pipe, _) in pipes.items():
-            pipe.send(number)
-            (plain, found), (narrow, found_narrow) = pipe.recv()
+        for store, (pipe, _) in list(pipes.items()):
+            try:
+                pipe.send(number)
+                (plain, found), (narrow, found_narrow) = pipe.recv()
+            except (EOFError, BrokenPipeError):
+                print(f"{store} at {size:,}: stopped answering, see above", flush=True)
+                del pipes[store], asked[store]
+                continue
             one = asked[store]
             one.milliseconds.append(plain)
             one.found.append(found)
@@ -312,12 +324,13 @@ def told(size: int, measured: dict[str, dict[str, float]]) -> str:
 
 
 def draw(folder: Path, everything: dict[int, dict[str, dict[str, float]]]) -> None:
-    for figure, title in (("p50", "milliseconds a search (p50)"), ("rows_a_second", "vectors taken in a second")):
-        curves = [
-            plots.Line(store, tuple((size, by[store][figure]) for size, by in everything.items() if store in by))
-            for store in STORES
-            if any(store in by for by in everything.values())
-        ]
+    for figure, title, unit in FIGURES:
+        curves = []
+        for store in STORES:
+            known = ((size, by[store][figure] / unit) for size, by in everything.items() if store in by)
+            # A bare index has no file.
+            if points := tuple((size, value) for size, value in known if value):
+                curves.append(plots.Line(store, points))
         name = f"vectors_{figure.replace('_', '-')}.svg"
         (folder / name).write_text(plots.growth(title, "vectors", curves), encoding="utf-8")
 

@@ -34,7 +34,12 @@ _QUICK = {
     "common.session.ttl": 3,
 }
 """Milliseconds: what a hundred tests would else wait for a timer of the server."""
-_QUICK_TOO = {"QUERYCOORD_CHECKCHANNELINTERVAL": "50", "QUERYCOORD_CHECKSEGMENTINTERVAL": "50"}
+_QUICK_TOO = {
+    "QUERYCOORD_CHECKCHANNELINTERVAL": "50",
+    "QUERYCOORD_CHECKSEGMENTINTERVAL": "50",
+    # Seconds: an index that is made is used no sooner.
+    "QUERYCOORD_UPDATENEXTTARGETINTERVAL": "1",
+}
 """Those that are not in the file of its settings."""
 
 

@@ -298,16 +298,17 @@ def _die_with_parent() -> None:
 
 def _answers(port: int) -> bool:
     """Whether a Milvus server does what it is asked: it listens, and says that it is well, before it can."""
+    import grpc
     from pymilvus import MilvusClient, MilvusException
 
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
     try:
         client = MilvusClient(f"http://127.0.0.1:{port}", token=MILVUS_TOKEN, timeout=2, dedicated=True)
-    except MilvusException:
+    except (MilvusException, grpc.RpcError):
         return False
     try:
         client.list_collections(timeout=2)
-    except MilvusException:
+    except (MilvusException, grpc.RpcError):
         return False
     finally:
         client.close()

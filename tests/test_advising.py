@@ -55,6 +55,10 @@ def test_a_library_of_a_laptop_is_told_how_far_its_stores_reach() -> None:
             {"vectors": 2_000_000, "stores": stored(catalog="postgresql://me@host/db")},
             "carrel migrate --vectors pgvector",
         ),
+        ({"vectors": 6_000_000, "stores": stored(catalog="postgresql://me@host/db")}, MILVUS),
+        ({"vectors": 4_000_000, "stores": stored(vectors="pgvector")}, ""),
+        ({"vectors": 6_000_000, "stores": stored(vectors="postgresql://me@host/db")}, MILVUS),
+        ({"search_ms": 151.0, "stores": stored(vectors="pgvector")}, MILVUS),
         ({"search_ms": 151.0}, LANCE),
         ({"search_ms": None}, ""),
         ({"memory": 150_000_000}, LANCE),
@@ -84,7 +88,7 @@ def test_what_is_outgrown_is_to_move_and_nothing_else(changed: dict[str, object]
 def test_vectors_that_wait_for_their_index_are_told_of() -> None:
     found = replace(SMALL, vectors=995_000, stores=stored(vectors="milvus://host:19530/papers"), unindexed=825_000)
     assert advise(found)[0] == Advice(
-        "995,000 vectors, 1.5 GB, 3 ms a look in milvus, which has yet to index 825,000 of them: "
+        "995,000 vectors, 1.5 GB, 3 ms a look in milvus, and has yet to index 825,000 of them: "
         "until then a search may miss some"
     )
 

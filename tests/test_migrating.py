@@ -11,7 +11,8 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,12 @@ from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.graphs import CURATED
 from carrel.graphs.neo4j import Neo4jGraph
 from carrel.keywords.tantivy import TantivyKeywords
+from carrel.locking import LibraryLock
 from carrel.migrating import Migrated, migrate
 from carrel.settings import assign
 from carrel.testing import HashedWords
 from carrel.types import Chunk, Filter, Matrix, Vector
+from carrel.types.service import Scope, Token
 from carrel.vectors.flat import FlatVectors
 from tests import servers
 from tests.graphs.contributions import told
@@ -186,7 +189,7 @@ def test_what_lives_beside_the_catalog_moves_with_it(folder: Path, postgresql_se
     assert (there["papers"], there["graph"]) == (before["papers"], before["graph"])
     assert there["found"][0] == before["found"][0]
     back = move(folder, flags=dict(done.settings), catalog="sqlite", vectors="flat", keywords="tantivy", graph="sqlite")
-    assert list(back.moved) == ["catalog", "vectors", "keywords", "graph"]
+    assert list(back.moved) == ["vectors", "keywords", "graph", "catalog"]
     assert said(folder) == before
 
 
@@ -300,6 +303,75 @@ def test_half_precision_is_accepted_where_it_is_wanted(folder: Path, monkeypatch
     assert done.note == "in half precision, each compared by its direction"
 
 
+def test_what_lost_digits_by_a_move_before_gets_them_back_by_force(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table of half precision stays one, whatever is put there, until it is cleared."""
+    monkeypatch.setenv("CARREL_VECTORS_HALF", "true")
+    move(folder, vectors="lance")
+    monkeypatch.delenv("CARREL_VECTORS_HALF")
+    done = move(folder, force=True, vectors="lance").moved["vectors"]
+    assert (done.rows, done.note) == (81, "")
+    with Library.open(folder) as here, Library.open(folder, overrides={"vectors": "lance"}) as there:
+        addresses = here.stores.vectors.addresses()
+        old, new = here.stores.vectors.many(addresses), there.stores.vectors.many(addresses)
+    assert {address: row.tobytes() for address, row in old.items()} == {
+        address: row.tobytes() for address, row in new.items()
+    }
+
+
+def test_what_the_old_store_lacks_is_told_of_and_nothing_replaces_something(folder: Path) -> None:
+    with Library.open(folder) as library:
+        library.stores.vectors.delete(["paper5"])
+        chunks = len(library.stores.catalog.chunks_of(["paper5"]))
+    done = move(folder, vectors="elsewhere").moved["vectors"]
+    assert done.note == f"{chunks} chunks are in neither, which 'carrel index build' brings in"
+    shutil.rmtree(folder / ".carrel" / "cache" / "vectors")
+    with pytest.raises(InvalidInput, match=r"there are 79 vectors .* in 'elsewhere', and none in 'flat'") as refused:
+        move(folder, force=True, vectors="elsewhere")
+    assert "index build" in refused.value.hint
+    with Library.open(folder, overrides={"vectors": "elsewhere"}) as library:
+        assert library.stores.vectors.count() == done.rows
+
+
+def test_a_move_ends_when_others_may_write_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a restart of the server that keeps the lock."""
+    asked = []
+
+    @contextmanager
+    def lost(*_: object, **__: object) -> Iterator[Callable[[], None]]:
+        def turn() -> None:
+            asked.append(1)
+            if len(asked) == 3:
+                raise StoreUnavailable("cannot lock")
+
+        yield turn
+
+    monkeypatch.setattr(LibraryLock, "alone", lost)
+    with pytest.raises(StoreUnavailable, match="cannot lock"):
+        move(folder, vectors="elsewhere")
+    done = move(folder, vectors="elsewhere").moved["vectors"]
+    assert 0 < done.already < done.rows
+
+
+def test_who_revokes_something_while_stores_move_has_revoked_it_there_too(
+    folder: Path, postgresql_server: servers.Server
+) -> None:
+    with Library.open(folder) as library:
+        library.stores.catalog.credentials.put(Token("t", "laptop", Scope.READ, "digest"))
+
+    def revoke(stage: str, *_: object) -> None:
+        if stage == "moving the vectors":
+            with Library.open(folder) as library:
+                library.stores.catalog.credentials.revoke("t")
+
+    to = {"catalog": postgresql_server.address, "vectors": "elsewhere"}
+    migrate(str(folder), {}, to, progress=revoke)
+    with Library.open(folder, overrides={"catalog": postgresql_server.address}) as there:
+        (token,) = there.stores.catalog.credentials.all()
+    assert token.revoked_at
+
+
 def test_vectors_that_wait_for_their_index_are_told_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Vectors, "unindexed", lambda _: 4_321)
     done = move(folder, vectors="elsewhere").moved["vectors"]
@@ -314,6 +386,10 @@ def test_vectors_that_wait_for_their_index_are_told_of(folder: Path, monkeypatch
         ("keywords", "nothing", "no keyword is called 'nothing'"),
         ("vectors", "nothing://host/x", "no vector is called 'nothing'"),
         ("graph", "bolt://me:secret@127.0.0.1/db", "has a password in it"),
+        ("graph", "postgresql://127.0.0.1/db?password=secret", "has more in it than user, host"),
+        ("vectors", "milvus://me:se/c@secret@127.0.0.1/x", "'milvus://…@127.0.0.1/x' from flag: has a port"),
+        ("vectors", "lance:s3://key:secret@bucket/folder", "keys stand in the environment"),
+        ("vectors", "milvus", "'milvus' does not say on which server"),
         ("graph", "bolt://root@127.0.0.1:9", "cannot use the graph on 'bolt://root@127.0.0.1:9'"),
     ],
 )
@@ -324,6 +400,7 @@ def test_a_target_that_cannot_be_is_refused_in_one_sentence_before_anything_move
     assert run(["--library", str(folder), "migrate", *vectors, f"--{option}", to]) != 0
     err = capfd.readouterr().err
     assert said in err
+    assert "secret" not in err
     assert "Traceback" not in err
     assert not (folder / ".carrel" / "cache" / "vectors-elsewhere").exists()
 
@@ -347,5 +424,5 @@ def test_a_server_on_another_machine_is_for_the_user_s_own_config(
     monkeypatch.setattr("carrel.migrating.migrate", lambda *_, **__: Migrated({}, {"vectors": "milvus://far/x"}))
     assert run(["--library", str(folder), "migrate", "--vectors", "milvus://far/x"]) == 0
     told = capfd.readouterr().err
-    assert "To use what is new, set CARREL_VECTORS=milvus://far/x, or in your own config" in told
+    assert "To use what is new, set CARREL_VECTORS=milvus://far/x, or, for all libraries" in told
     assert told.endswith("\nvectors = 'milvus://far/x'\n")

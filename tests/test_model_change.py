@@ -311,6 +311,46 @@ def test_the_command_says_what_it_replaced(folder: Path, capfd: pytest.CaptureFi
     assert (told["model_before"], told["chunks_embedded"]) == ("", 0)
 
 
+def test_who_opens_the_library_during_the_build_searches_the_old_vectors_and_then_the_new_ones(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Library.open(folder) as library:
+        before = found(library)
+    meanwhile, embed = [], Hashed.embed_passages
+
+    def watched(self: Hashed, texts: Sequence[str]) -> Matrix:
+        if self.dim == 32:
+            with Library.open(folder) as library:
+                meanwhile.append((library.settings.embedder, found(library) == before))
+        return embed(self, texts)
+
+    monkeypatch.setattr(Hashed, "embed_passages", watched)
+    command = ["--library", str(folder), "index", "build", "--embedder", "hashed:32"]
+    assert run(command) == 0
+    assert len(meanwhile) > 1
+    assert set(meanwhile) == {("hashed:64", True)}
+    with Library.open(folder) as library:
+        assert (library.settings.embedder, library.stores.vectors.dim) == ("hashed:32", 32)
+        assert len(found(library)) == 10
+        assert library.verify().problems == ()
+    assert run([*command[:-1], "hashed:16", "--force"]) == 0
+    with Library.open(folder) as library:
+        assert (library.settings.embedder, library.stores.vectors.dim) == ("hashed:16", 16)
+
+
+def test_an_embedder_that_the_config_could_not_hold_is_not_built(
+    folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["--library", str(folder), "index", "build", "--embedder", "hashed:32"]
+    assert run(["--set", "embedder=hashed:16", *command]) == 1
+    assert "cannot become 'hashed:32': it is set by the flag" in capfd.readouterr().err
+    monkeypatch.setenv("CARREL_EMBEDDER", "hashed:64")
+    assert run(command) == 1
+    assert "Unset CARREL_EMBEDDER" in capfd.readouterr().err
+    with Library.open(folder) as library:
+        assert library.stores.vectors.dim == 64
+
+
 def test_granite_gives_way_to_minilm(folder: Path) -> None:
     with Library.open(folder) as library:
         library.remove(*(f"paper{number}" for number in range(4, COUNT)))
@@ -329,11 +369,13 @@ def test_a_ledger_remembers_whole_lines_of_the_same_work(tmp_path: Path) -> None
     ledger = Ledger(path, model="a")
     ledger.open()
     ledger.note({"one": "1"})
+    ledger.open()
     with path.open("a") as file:
         file.write('{"two": "2')
     again = Ledger(path, model="a")
     again.open()
     again.note({"three": "3"})
+    again.open()
     last = Ledger(path, model="a")
     assert [last.has(name, mark) for name, mark in (("one", "1"), ("two", "2"), ("three", "3"), ("one", "2"))] == [
         True,

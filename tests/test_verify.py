@@ -321,6 +321,36 @@ def test_a_vector_that_is_none_is_named(library: Library) -> None:
     assert any(told == "the vector is no unit vector" for _, told in problems(library.verify()))
 
 
+def test_a_vector_that_is_of_another_text_is_named(library: Library) -> None:
+    """As in a store that was not in use while the text changed: the address is the same."""
+    granite, *others = library.stores.catalog.chunks_of(["granite"])
+    vectors = library.embedder.embed_passages(["What it said before.", *(one.embedded_text for one in others)])
+    library.stores.vectors.put([granite, *others], vectors)
+    verified = library.verify()
+    assert problems(verified) == [(granite.address, "the vector is not that of its text")]
+    assert "--force" in verified.hint
+    library.build_index(force=True)
+    assert library.verify().ok
+
+
+def test_what_an_index_has_too_much_of_a_paper_goes_with_the_next_build(library: Library) -> None:
+    chunks = library.stores.catalog.chunks_of(["granite"])
+    more = replace(chunks[0], address="granite/ch9/s9/p9")
+    vectors = library.embedder.embed_passages([chunk.embedded_text for chunk in (*chunks, more)])
+    library.stores.vectors.put([*chunks, more], vectors)
+    assert ("granite", "an index or the catalog has it, but the catalog or refs.jsonl has not") in problems(
+        library.verify()
+    )
+    library.build_index()
+    assert library.verify().ok
+
+
+def test_a_file_that_is_left_over_from_before_a_move_is_not_looked_at(library: Library) -> None:
+    elsewhere = {"graph": "postgresql://somebody@127.0.0.1:9/nowhere"}
+    with Library.open(library.layout.root, overrides=elsewhere) as moved:
+        assert moved._databases == {"catalog": library.layout.database}
+
+
 def test_a_file_that_is_no_database_any_longer_is_damage_and_not_an_error(library: Library) -> None:
     library.close()
     library.layout.database.write_bytes(b"not a database at all, but long enough to be looked at" * 100)

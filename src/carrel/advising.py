@@ -29,6 +29,7 @@ class Bound(NamedTuple):
 BOUNDS: dict[str, Bound] = {
     "flat vectors": Bound(1_000_000, "22 to 38 ms (p50) at 1,000,000 x 384 on 2 cores; benchmarks/vectors.py"),
     "lance vectors": Bound(20_000_000, "calculated: 31 GB of float32 rows on one disk, read through an IVF index"),
+    "pgvector vectors": Bound(5_000_000, "calculated: 26 GB of table and index, from 5.3 GB at 1,000,000 x 384"),
     "sqlite graph chunks": Bound(200_000, "503 MB at 100,000 chunks (docs/benchmarks.md); chosen: 1 GB in one file"),
     "postgresql graph chunks": Bound(5_000_000, "calculated: 25 GB of tables, walked two hops by joins"),
     "slow milliseconds": Bound(150, "chosen: four times what flat takes at its bound"),
@@ -69,7 +70,8 @@ class Measured:
         return self.vectors * self.dim * 4
 
     def kind(self, seam: str) -> str:
-        return self.stores[seam].partition(":")[0]
+        kind = self.stores[seam].partition(":")[0]
+        return "pgvector" if (seam, kind) == ("vectors", "postgresql") else kind
 
 
 class Advice(NamedTuple):
@@ -109,7 +111,7 @@ def _of_vectors(found: Measured) -> Iterator[Advice]:
     if reason:
         yield Advice(f"{size}{took}: {reason}", _better_vectors(found))
     elif bound:
-        yield Advice(f"{size}{took}: {found.kind('vectors')} is right up to about {bound.most:,}")
+        yield Advice(f"{size}{took}: {found.kind('vectors')} is right up to about {bound.most:,}{_behind(found)}")
     else:
         yield Advice(f"{size}{took} in {found.kind('vectors')}{_behind(found)}")
 
@@ -117,7 +119,7 @@ def _of_vectors(found: Measured) -> Iterator[Advice]:
 def _behind(found: Measured) -> str:
     if not found.unindexed:
         return ""
-    return f", which has yet to index {found.unindexed:,} of them: until then a search may miss some"
+    return f", and has yet to index {found.unindexed:,} of them: until then a search may miss some"
 
 
 def _bound_of_vectors(found: Measured) -> Bound | None:
@@ -141,11 +143,10 @@ def _outgrown(found: Measured, bound: Bound | None) -> str:
 
 def _better_vectors(found: Measured) -> str:
     """What lives where the catalog already is goes before what needs a server of its own."""
-    if found.kind("vectors") == "lance" or found.vectors > BOUNDS["lance vectors"].most:
-        return "carrel migrate --vectors milvus://HOST:19530/COLLECTION"
-    if found.kind("catalog") == "postgresql":
-        return "carrel migrate --vectors pgvector"
-    return "carrel migrate --vectors lance"
+    better = "pgvector" if found.kind("catalog") == "postgresql" else "lance"
+    if found.kind("vectors") != "flat" or found.vectors > BOUNDS[f"{better} vectors"].most:
+        better = "milvus://HOST:19530/COLLECTION"
+    return f"carrel migrate --vectors {better}"
 
 
 def _of_graph(found: Measured) -> Iterator[Advice]:

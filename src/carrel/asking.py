@@ -137,11 +137,17 @@ class Asking(Conceptual):
 
         if not answers:
             with self._writing() if is_writable(self.layout.home) else nullcontext():
-                return stores.verify(self.layout, lambda: self.stores, self._found())
+                return stores.verify(self.layout, self._databases, lambda: self.stores, self._found())
         opened = [(str(path), files.read(Path(path))) for path in answers]
         now = circumstances.made(self.layout, self.settings, self.embedder, self.reranker)
         shelf = saved.Shelf(self.stores.catalog, self.standing, now)
         return verifying.together([saved.verify(name, one, shelf) for name, one in opened])
+
+    @property
+    def _databases(self) -> dict[str, Path]:
+        """Those that are files of this library, where they are in use."""
+        files = {"catalog": self.layout.database, "graph": self.layout.cache / "graph" / "graph.db"}
+        return {seam: path for seam, path in files.items() if getattr(self.settings, seam) == "sqlite"}
 
     def _bundle(self, answer: Answer) -> Bundle:
         from carrel.bundles import circumstances, making

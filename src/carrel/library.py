@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from carrel import health, layout, likeness, locking, reading, retractions
+from carrel import health, layout, likeness, locking, reading, retractions, settings
 from carrel import search as searching
 from carrel.embedders import cache_contents
 from carrel.errors import PaperNotFound
@@ -333,15 +333,19 @@ class Library(Showing):
         wanted = opening.Wanted(paper_ids, recent, since, supplement)
         return opening.open_papers(wanted, shelf, reader=self.settings.pdf_reader)
 
-    def build_index(self, *, force: bool = False, progress: Progress | None = None) -> health.IndexBuild:
+    def build_index(
+        self, *, force: bool = False, keep_embedder: bool = False, progress: Progress | None = None
+    ) -> health.IndexBuild:
         """Bring catalog and indexes to what refs.jsonl says; `force` makes them anew, embeddings included.
 
         The vectors of another model are built beside those there are, which are searched until the new ones are whole.
+        With `keep_embedder` the library's config names the embedder from then on, and no sooner.
         """
-        start = time.monotonic()
-        with self._changing_model(progress, force=force) as finish, self._writing(progress):
+        start, ready = time.monotonic(), self._keep_embedder if keep_embedder else lambda: None
+        with self._changing_model(progress, ready, force=force) as finish, self._writing(progress):
             found, replaced = self._take_in_refs(), finish()
             if force:
+                ready()
                 indexing.start_over(self.stores)
             else:
                 self._reopen_missing(found)
@@ -361,7 +365,9 @@ class Library(Showing):
         )
 
     @contextmanager
-    def _changing_model(self, progress: Progress | None, *, force: bool) -> Iterator[Callable[[], Replaced]]:
+    def _changing_model(
+        self, progress: Progress | None, ready: Callable[[], None], *, force: bool
+    ) -> Iterator[Callable[[], Replaced]]:
         """Embed what is there, if the vectors are another model's, while others write; given is what ends it."""
         if force or fits(self.current):
             yield Replaced
@@ -371,7 +377,10 @@ class Library(Showing):
             with self._writing(progress):
                 self._take_in_refs()
             batch = self.settings.ingest.batch_characters
-            yield reembedding.begin(self.current, self.layout.cache, batch=batch, progress=progress)
+            yield reembedding.begin(self.current, self.layout.cache, batch=batch, progress=progress, ready=ready)
+
+    def _keep_embedder(self) -> None:
+        settings.assign(self.layout.config, "embedder", self.settings.embedder)
 
     def check_index(self) -> health.IndexCheck:
         """Whether the indexes are what refs.jsonl and the catalog say they should be."""

@@ -178,7 +178,9 @@ class Parts:
     def _follow(self) -> Stores:
         """Take up the embedder of vectors that took the place of those that were here, if the settings name it."""
         with self._succession.turn:
-            if not fits(self.stores) and (found := self._succession.successor(self.stores, self.settings)):
+            if fits(self.stores):
+                return self.stores
+            if found := self._succession.successor(self.stores, self.settings, self.origins):
                 self.settings, self.origins, self.embedder = found.settings, found.origins, found.embedder
                 self.stores = replace(self.stores, vectors=found.vectors, embedder=found.embedder, cache=self._cache)
             return self.stores
@@ -373,9 +375,12 @@ class Parts:
         return found
 
     def _reopen_missing(self, found: Found) -> None:
-        """Papers that an index lost, its directory deleted perhaps, are to be indexed again."""
+        """Papers that an index lost, its directory deleted perhaps, or has too much of are to be indexed again.
+
+        What the catalog does not know at all is left: a collection on a server may have been given to two libraries.
+        """
         checked = health.compare(found, self.stores, self.layout.cache, health.IndexState.BUILDING)
-        self.stores.catalog.reopen({*checked.missing, *checked.wrong_model})
+        self.stores.catalog.reopen({*checked.missing, *checked.wrong_model, *checked.orphaned})
 
     def _settle(self, progress: Progress | None = None, *, fresh: bool = False) -> indexing.Settled:
         batch = self.settings.ingest.batch_characters

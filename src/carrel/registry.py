@@ -67,6 +67,8 @@ BUILT_IN: dict[str, dict[str, str]] = {
     },
 }
 """Seam → name → where the class is."""
+_KEPT = frozenset({"catalogs", "vectors", "keywords", "graphs"})
+"""Those of stores, of which some are on servers."""
 
 
 def names(seam: str) -> list[str]:
@@ -82,18 +84,20 @@ def make(seam: str, name: str, **offered: object) -> Any:  # noqa: ANN401
     kind, _, argument = name.partition(":")
     component = find(seam, kind)
     wanted = inspect.signature(component).parameters
-    _check_argument(name, argument, wanted.get("argument"))
+    _check_argument(seam, name, argument, wanted.get("argument"))
     offered["kind"] = kind
     if argument:
         offered["argument"] = argument
     return component(**{key: value for key, value in offered.items() if key in wanted})
 
 
-def _check_argument(name: str, argument: str, parameter: inspect.Parameter | None) -> None:
+def _check_argument(seam: str, name: str, argument: str, parameter: inspect.Parameter | None) -> None:
     kind = name.partition(":")[0]
     if argument and parameter is None:
         raise UnknownComponent(f"{kind!r} takes no {argument!r} after its name", hint=f"Write {kind!r}, not {name!r}.")
     if not argument and parameter is not None and parameter.default is parameter.empty:
+        if seam in _KEPT:
+            raise UnknownComponent(f"{name!r} does not say on which server", hint=f"Write '{kind}://user@host/name'.")
         raise UnknownComponent(f"{name!r} does not say which model", hint=f"Write '{kind}:MODEL'.")
 
 

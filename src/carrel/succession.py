@@ -45,16 +45,17 @@ class Succession:
     _in_vain: object = None
     """What the settings named, and of what the vectors were, when these did not agree: a model is not made twice."""
 
-    def successor(self, stores: Stores, before: Settings) -> Successor | None:
+    def successor(self, stores: Stores, before: Settings, set_by: Mapping[str, str]) -> Successor | None:
         """Whom the settings name by now, if the vectors are that one's. Whatever else they say is not taken up."""
         if self.is_closed:
             return None
         try:
-            chosen, origins = settings.load(self.place.config, self.overrides)
+            chosen, now = settings.load(self.place.config, self.overrides)
             asked = (chosen.embedder, chosen.models, stores.vectors.model, stores.vectors.dim)
             if asked == self._in_vain:
                 return None
             taken = before.model_copy(update={"embedder": chosen.embedder, "models": chosen.models})
+            origins = _without_models(set_by) | {key: now[key] for key in now.keys() - _without_models(now).keys()}
             make = Assembling(self.place, taken, lambda key: origins.get(key) == str(self.place.config))
             embedder = make.embedder()
         except CarrelError as error:
@@ -72,3 +73,8 @@ class Succession:
         for vectors in self.outgrown:
             vectors.close()
         self.outgrown.clear()
+
+
+def _without_models(origins: Mapping[str, str]) -> dict[str, str]:
+    """Who has set what stays as it is: a password is given only to a server that its owner has named."""
+    return {key: origin for key, origin in origins.items() if key != "embedder" and not key.startswith("models.")}

@@ -41,14 +41,17 @@ class Taking(Keeping):
     who is at the same paper, where the stores can be written by several at once.
     """
 
-    def read_document(self, wanted: Wanted, at: At) -> Taken:
-        """Read and cut a document, and tell the catalog: its paper is pending now."""
+    def read_document(self, wanted: Wanted, at: At, note: Callable[[str], object] = lambda _: None) -> Taken:
+        """Read and cut a document, and tell the catalog: its paper is pending now.
+
+        `note` is told of a paper that the library has no text of, before it gets this one.
+        """
         if found := stepwise.held(wanted, self._desk):
             return found
         draft = stepwise.draft(wanted, self._desk)
         with self._turn(_ALL if draft.is_listed else _RECORDS, at) as still_at:
             still_at("keep")
-            return stepwise.keep(draft, wanted, self._desk, self._further)
+            return stepwise.keep(draft, wanted, self._desk, self._further, note)
 
     def embed_document(self, paper_id: str, tell: Callable[[int, int], None]) -> None:
         """Compute the vectors of a paper that are not in the cache."""
@@ -74,16 +77,22 @@ class Taking(Keeping):
 
     def withdraw_document(self, document: Submission) -> None:
         """Take the text of a document out of every store, and archive it."""
-        with self.lock.beside(_paper(document.paper_id), timeout=self.settings.lock_timeout):
-            stepwise.withdraw(document.paper_id, document.path, self.stores)
+        paper_id = document.paper_id or self._unfinished(document)
+        with self.lock.beside(_paper(paper_id), timeout=self.settings.lock_timeout):
+            stepwise.withdraw(paper_id, document.path, self.stores)
             self._archive(document)
         self._curate_after(lambda _: None)
 
     def take_back_document(self, document: Submission, at: At) -> None:
-        """Undo what was done for a document that is not to be taken in after all."""
-        if document.paper_id:
-            with self._turn(_paper(document.paper_id), at):
-                stepwise.take_back(document.paper_id, document.path, self.stores)
+        """Undo what was done for a document that is not to be taken in after all.
+
+        A text that is to replace another stays pending, for the next who writes to finish, unless it was deleted.
+        """
+        is_deleted = document.status == DocumentStatus.ARCHIVED
+        paper_id = document.paper_id or (self._unfinished(document) if is_deleted else "")
+        if paper_id and (is_deleted or not document.ingested_at) and not self._is_shared(document):
+            with self._turn(_paper(paper_id), at):
+                stepwise.withdraw(paper_id, document.path, self.stores)
 
     def rest(self) -> None:
         """Let the processes go that documents were read in; the next document starts new ones."""
@@ -99,6 +108,16 @@ class Taking(Keeping):
             for document in self.stores.catalog.submissions.by_paper(paper_id):
                 if document.status == DocumentStatus.ACTIVE:
                     self._archive(document)
+
+    def _unfinished(self, document: Submission) -> str:
+        """The paper whose text a document is about to replace: it has no name for it until that is done."""
+        paper_id = self.stores.catalog.sources([document.path]).get(document.path, "") if document.path else ""
+        return "" if any(row.indexed for row in self.stores.catalog.papers([paper_id])) else paper_id
+
+    def _is_shared(self, document: Submission) -> bool:
+        """Whether another document is made of the same file, and is in the library."""
+        same = [one for one in self.stores.catalog.submissions.by_paper(document.paper_id) if one.id != document.id]
+        return any(one.status == DocumentStatus.ACTIVE and one.path == document.path for one in same)
 
     def _archive(self, document: Submission) -> None:
         self.stores.catalog.submissions.change(document.id, status=DocumentStatus.ARCHIVED)

@@ -155,9 +155,36 @@ def test_a_document_notes_when_it_was_changed_and_taken_in(catalog: Catalog) -> 
     assert active is not None
     assert (active.paper_id, active.chunk_count, active.file_hash) == ("p1", 3, "abc")
     assert active.ingested_at == active.updated_at > processing.updated_at
-    submissions.change("unknown", title="x")
+    assert not submissions.change("unknown", title="x")
     with pytest.raises(TypeError):
         submissions.change(document.id, colour="red")
+
+
+def test_a_document_is_changed_only_while_it_is_what_it_is_taken_for(catalog: Catalog) -> None:
+    submissions = catalog.submissions
+    document, _ = submitted(catalog, "a.md")
+    among = [DocumentStatus.PENDING, DocumentStatus.PROCESSING]
+    assert submissions.change(document.id, among=among, status=DocumentStatus.ARCHIVED)
+    assert not submissions.change(document.id, among=among, status=DocumentStatus.FAILED, title="x")
+    kept = submissions.document(document.id)
+    assert kept is not None
+    assert (kept.status, kept.title) == (DocumentStatus.ARCHIVED, document.title)
+
+
+def test_a_document_on_its_way_in_without_a_job_has_failed(catalog: Catalog) -> None:
+    submissions = catalog.submissions
+    jobs = {url: submitted(catalog, url)[1] for url in ("waiting", "lost", "begun", "done")}
+    for url in ("lost", "begun", "done"):
+        submissions.advance(jobs[url].id, status=JobStatus.CANCELLED)
+    submissions.change(jobs["begun"].document_id, status=DocumentStatus.PROCESSING)
+    submissions.change(jobs["done"].document_id, status=DocumentStatus.ACTIVE)
+    assert (submissions.forsake("its job is gone"), submissions.forsake("again")) == (2, 0)
+    assert {one.url: (one.status, one.error_message) for one in submissions.documents()} == {
+        "waiting": (DocumentStatus.PENDING, ""),
+        "lost": (DocumentStatus.FAILED, "its job is gone"),
+        "begun": (DocumentStatus.FAILED, "its job is gone"),
+        "done": (DocumentStatus.ACTIVE, ""),
+    }
 
 
 def test_documents_are_found_by_paper_and_by_their_bytes(catalog: Catalog) -> None:

@@ -97,13 +97,29 @@ def test_the_library_is_searched_and_written_to_where_its_catalog_is(
 
 def test_a_catalog_that_is_there_already_is_replaced_only_by_force(full: Carrel, server: servers.Server) -> None:
     assert full("migrate", "--to", server.address).code == 0
-    refused = full("migrate", "--to", server.address)
-    assert refused.code == 1
-    assert "there is a catalog already, with rows in meta 1, papers " in refused.err
-    assert "--force" in refused.err
     assert full("remove", "tree").code == 0
+    for _ in range(2):
+        refused = full("migrate", "--to", server.address)
+        assert refused.code == 1
+        assert "there is another catalog already, with rows in meta 1, papers " in refused.err
+        assert "--force" in refused.err
     forced = full("migrate", "--to", server.address, "--force", "--json")
     assert forced.json["moved"]["catalog"]["tables"]["papers"] == len(full("list", "--json").json["papers"])
+
+
+def test_a_catalog_that_is_there_already_and_the_same_is_left_as_it_is(
+    full: Carrel, server: servers.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also the library's own one by another address, which would else wait for itself."""
+    rows = full("migrate", "--to", server.address, "--json").json["moved"]["catalog"]["rows"]
+    again = full("migrate", "--to", server.address, "--json").json["moved"]["catalog"]
+    assert (again["rows"], again["already"]) == (rows, rows)
+    monkeypatch.setenv("CARREL_CATALOG", server.address)
+    alias = f"{server.address}?sslmode=prefer"
+    for force in ([], ["--force"]):
+        itself = full("migrate", "--to", alias, *force)
+        assert (itself.code, f"{rows:,} of which were there already" in itself.out) == (0, True)
+    assert full("list").code == 0
 
 
 def test_what_is_interrupted_leaves_nothing_behind(full: Carrel, server: servers.Server, tmp_path: Path) -> None:
@@ -154,4 +170,5 @@ def test_a_place_that_cannot_be_is_refused_in_one_sentence(library: Carrel, to: 
     refused = library("migrate", "--to", to)
     assert refused.code != 0
     assert said in refused.err
+    assert "secret" not in refused.err
     assert "Traceback" not in refused.err

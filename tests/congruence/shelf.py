@@ -24,6 +24,8 @@ FILE = "scifact.jsonl"
 PAPERS = 160
 FEW = 40
 """Where there is a graph of concepts, which takes longer to make than all the rest, and where a store is slow."""
+MANY = 240
+"""Where a library is taken in once, and every store filled from it."""
 QUERIES = 10
 _FITTED = 2000
 _VENUES = ("Nature", "Science", "Cell", "The Lancet")
@@ -50,6 +52,16 @@ def queries() -> tuple[str, ...]:
 
 
 @cache
+def answered(count: int) -> tuple[str, ...]:
+    """The claims of which the first so many documents have the evidence."""
+    held, path = {paper_id for paper_id, *_ in texts()[:count]}, COLLECTION / "qrels.tsv.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        judged = [line.split("\t") for line in lines][1:]
+    wanted = {claim for claim, document, _ in judged if f"s{document}" in held}
+    return tuple(one["text"] for one in _records("queries") if one["_id"] in wanted)
+
+
+@cache
 def embedder() -> Latent:
     return Latent([f"{title}\n\n{abstract}" for _, title, abstract in texts()[:_FITTED]])
 
@@ -67,7 +79,7 @@ def papers() -> tuple[Reference, ...]:
             published=Published(chance.randint(1990, 2020)),
             tags=tuple(sorted(chance.sample(_TAGS, chance.choice((0, 1, 1, 2))))),
         )
-        for paper_id, title, abstract in texts()[:PAPERS]
+        for paper_id, title, abstract in texts()[:MANY]
     )
 
 

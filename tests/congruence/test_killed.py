@@ -14,8 +14,11 @@ import httpx2
 import pytest
 
 from carrel import Library
+from carrel.databases.milvus import MilvusServer
 from carrel.errors import StoreUnavailable
+from carrel.jobs import Ingestion
 from carrel.types import SearchResult, Strategy
+from carrel.types.service import DocumentStatus
 from tests import servers
 from tests.congruence import shelf
 from tests.http.serving import running
@@ -177,6 +180,42 @@ def test_a_service_goes_on_without_a_server_and_all_is_well_when_that_is_back(
     assert {told.found for told in asker.told} == {5}
     assert max(told.seconds for told in asker.told) < LONGEST
     assert library.verify().problems == ()
+
+
+def test_a_server_that_dies_in_the_middle_of_a_write_comes_back_and_every_document_is_whole(
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has taken a paper's vectors when it is killed, and nobody has been told so yet."""
+    call, first, dead = MilvusServer.call, iter([True]), threading.Event()
+
+    def killing(server: MilvusServer, verb: str, *values: object, **options: object) -> object:
+        told = call(server, verb, *values, **options)
+        if verb == "upsert" and next(first, False):
+            fleet.milvus.stop()
+            dead.set()
+        return told
+
+    settings = {"vectors": f"{fleet.milvus.address}/writing", "concepts.extractor": "none"}
+    with shelf.made(tmp_path / "library", settings, PAPERS) as library:
+        ingestion = Ingestion(library)
+        tickets = [upload(ingestion, long_text(2, f"rock {number}"), f"rock{number}.md") for number in range(4)]
+        monkeypatch.setattr(MilvusServer, "call", killing)
+        ingestion.start()
+        try:
+            until(dead.is_set, PATIENCE)
+            try:
+                until(lambda: any(ingestion.job(one.job.id).current_step == "wait" for one in tickets), PATIENCE)
+            finally:
+                fleet.milvus.start()
+            until(lambda: all(ingestion.job(one.job.id).status.is_over for one in tickets), PATIENCE)
+        finally:
+            ingestion.stop()
+        assert [(ingestion.job(one.job.id).attempts, ingestion.job(one.job.id).error_message) for one in tickets] == [
+            (1, "")
+        ] * 4
+        assert {ingestion.document(one.document.id).status for one in tickets} == {DocumentStatus.ACTIVE}
+        assert library.stores.vectors.addresses() == library.stores.catalog.addresses()
+        assert library.verify().problems == ()
 
 
 def test_without_the_catalog_nothing_can_be_quoted_and_that_is_said(fleet: Fleet, tmp_path: Path) -> None:

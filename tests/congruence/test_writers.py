@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from zlib import crc32
 
@@ -60,8 +61,7 @@ def test_workers_of_two_machines_share_the_work_and_nothing_is_done_twice(
 ) -> None:
     idle = Ingestion(here)
     tickets = [upload(idle, long_text(2, f"rock {number}"), f"rock{number}.md") for number in range(4)]
-    workers = [worker(library, shared, host).start() for library, host in ((here, "here"), (there, "there"))]
-    assert [ended(one) for one in workers] == [0, 0]
+    assert [ended(one) for one in both_at_work(here, there, shared)] == [0, 0]
     assert [idle.job(ticket.job.id).attempts for ticket in tickets] == [1] * 4
     assert {idle.document(ticket.document.id).status for ticket in tickets} == {DocumentStatus.ACTIVE}
     for library in (here, there):
@@ -188,29 +188,32 @@ def test_a_lock_that_was_lost_is_noticed() -> None:
             check()
 
 
-def test_writers_beside_each_other_lose_nothing(here: Library, there: Library) -> None:
-    """Six papers, put and replaced and partly deleted from two machines in four threads."""
-    ingestions = [Ingestion(here), Ingestion(there)]
-    tickets = [
-        upload(ingestions[number % 2], long_text(2, f"rock {number}"), f"rock{number}.md") for number in range(6)
-    ]
-    ingestions[0].start()
+def test_writers_beside_each_other_lose_nothing(here: Library, there: Library, shared: Shared) -> None:
+    """Six papers, put and replaced by workers of two machines, two at a time each, and partly deleted meanwhile."""
+    idle = [Ingestion(here), Ingestion(there)]
+    tickets = [upload(idle[number % 2], long_text(2, f"rock {number}"), f"rock{number}.md") for number in range(6)]
+    assert [ended(one) for one in both_at_work(here, there, shared)] == [0, 0]
     for number, ticket in enumerate(tickets):
-        taken_in(ingestions[number % 2], ticket)
-    deleting = ThreadPoolExecutor(4)
-    gone = [tickets[number].document.id for number in range(0, 6, 3)]
+        taken_in(idle[number % 2], ticket)
     again = [tickets[number] for number in range(1, 6, 3)]
-    done = [deleting.submit(ingestions[number % 2].delete, one) for number, one in enumerate(gone)]
     forced = [
-        upload(ingestions[1], long_text(2, f"rock {number}"), f"rock{number}.md", force=True)
-        for number in range(1, 6, 3)
+        upload(idle[1], long_text(2, f"rock {number}"), f"rock{number}.md", force=True) for number in range(1, 6, 3)
     ]
-    for one in done:
-        one.result(60)
+    workers = both_at_work(here, there, shared)
+    with ThreadPoolExecutor(2) as deleting:
+        gone = [tickets[number].document.id for number in range(0, 6, 3)]
+        for done in [deleting.submit(one.delete, document) for one, document in zip(idle, gone, strict=True)]:
+            done.result(60)
+    assert [ended(one) for one in workers] == [0, 0]
     for ticket in forced:
-        taken_in(ingestions[0], ticket)
-    ingestions[0].stop()
+        taken_in(idle[0], ticket)
     assert [ticket.document.id for ticket in forced] == [ticket.document.id for ticket in again]
-    assert {row.reference.id for row in here.list()} == {f"rock{number}" for number in range(6) if number % 3}
-    assert is_sound(here)
-    assert here.stores.vectors.count() == len(here.stores.catalog.addresses())
+    for library in (here, there):
+        assert {row.reference.id for row in library.list()} == {f"rock{number}" for number in range(6) if number % 3}
+        assert is_sound(library)
+        assert library.stores.vectors.count() == len(library.stores.catalog.addresses())
+
+
+def both_at_work(here: Library, there: Library, shared: Shared) -> list[BaseProcess]:
+    """A worker of each machine, in processes of their own: one process has one engine."""
+    return [worker(library, shared, host).start() for library, host in ((here, "here"), (there, "there"))]

@@ -328,6 +328,19 @@ def test_the_dimension_is_remembered_for_when_the_server_is_down(serve: Serve, t
     assert Ollama("nomic-embed-text", base_url="http://127.0.0.1:1", cache=tmp_path).dim == 64
 
 
+def test_a_slip_of_the_server_is_told_but_not_remembered(serve: Serve, tmp_path: Path) -> None:
+    def slipping(path: str, question: Any) -> Reply:
+        if isinstance(question, dict) and question.get("input") == ["slip"]:
+            return Reply({"embeddings": [[1.0, 2.0]]})
+        return ollama(path, question)
+
+    embedder = Ollama("nomic-embed-text", base_url=serve(slipping).url, cache=tmp_path)
+    embedder.embed_query("x")
+    with pytest.raises(DimensionMismatchError, match="2 dimensions where 64 were expected"):
+        embedder.embed_query("slip")
+    assert Ollama("nomic-embed-text", base_url="http://127.0.0.1:1", cache=tmp_path).dim == 64
+
+
 def test_a_model_that_changed_its_dimension_is_told_and_remembered_anew(serve: Serve, tmp_path: Path) -> None:
     Ollama("nomic-embed-text", base_url=serve(ollama).url, cache=tmp_path).embed_query("x")
     other = serve(answering(Reply({"embeddings": [[1.0, 0.0]]})))

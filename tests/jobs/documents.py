@@ -46,10 +46,17 @@ class Inline(Ingestion):
             self._thread.join(seconds)
 
     def work(self) -> None:
-        fetcher = Fetcher(1_000_000, 5.0, self._policy)
-        course = Course(self._shelf, lambda _name, work: work(), threading.Event(), fetcher)
         for job in reversed(self._submissions.jobs(statuses=[JobStatus.QUEUED])):
-            course.run(job.id)
+            self._course.run(job.id)
+
+    def again(self, ticket: Ticket) -> None:
+        """Go on with what somebody was at who died."""
+        self._course.run(ticket.job.id)
+
+    @property
+    def _course(self) -> Course:
+        fetcher = Fetcher(1_000_000, 5.0, self._policy)
+        return Course(self._shelf, lambda _name, work: work(), threading.Event(), fetcher)
 
     @property
     def running(self) -> int:

@@ -71,13 +71,17 @@ def test_workers_that_share_an_overworked_server_slow_down_and_lose_no_document(
         assert is_sound(library)
 
 
-@pytest.mark.parametrize("status", [429, 503])
-def test_a_server_that_is_busy_for_a_while_is_waited_for(tmp_path: Path, serve: Serve, status: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "words"), [(429, "later"), (503, "later"), (500, "out of memory"), (401, "who?"), (404, "no such model")]
+)
+def test_a_server_that_does_nothing_for_anybody_is_waited_for(
+    tmp_path: Path, serve: Serve, status: int, words: str
+) -> None:
     """Longer than a single request insists; what waits says so."""
     opened = threading.Event()
 
     def busy(path: str, question: Any) -> Reply:
-        return openai(path, question) if opened.is_set() else Reply({"error": {"message": "later"}}, status)
+        return openai(path, question) if opened.is_set() else Reply({"error": {"message": words}}, status)
 
     with at_work(tmp_path, asking(serve(busy).url)) as (library, ingestion):
         ticket = upload(ingestion)

@@ -24,9 +24,10 @@ from carrel.errors import (
     UnsupportedFormat,
 )
 from carrel.jobs import Ingestion, Said, runner
+from carrel.jobs.course import Course, Lost
 from carrel.testing import HashedWords
 from carrel.types import Matrix
-from carrel.types.service import DocumentStatus, JobStatus
+from carrel.types.service import DocumentStatus, Job, JobStatus
 from tests.jobs.documents import BASALT, GRANITE, Inline, finished, is_sound, long_text, taken_in, until, upload
 
 pytestmark = pytest.mark.usefixtures("reading_here")
@@ -171,6 +172,27 @@ def test_a_model_that_stays_away_fails_the_document_and_leaves_nothing(tmp_path:
         assert (job.status, job.error_message) == (JobStatus.FAILED, "the model is away. Start it.")
         assert library.list() == []
         assert is_sound(library)
+
+
+def test_why_a_step_failed_is_still_known_when_a_worker_dies_of_telling_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "_CARE", 0.2)
+    fail, deaths = Course._fail, [Lost()]
+
+    def dying(course: Course, job: Job, reason: str) -> str:
+        if deaths:
+            raise deaths.pop()
+        return fail(course, job, reason)
+
+    monkeypatch.setattr(Course, "_fail", dying)
+    overrides = {"jobs.attempts": 2, "jobs.step_seconds": 1}
+    with Library.init(tmp_path, embedder=Flaky(1000), overrides=overrides) as library:
+        ingestion = Ingestion(library)
+        ingestion.start()
+        job = finished(ingestion, upload(ingestion))
+        ingestion.stop()
+        assert (job.status, job.attempts, job.error_message) == (JobStatus.FAILED, 2, "the model is away. Start it.")
 
 
 def test_a_cancelled_job_leaves_nothing(tmp_path: Path) -> None:

@@ -188,6 +188,31 @@ def test_another_worker_finishes_what_one_that_is_killed_was_at(home: Home) -> N
         assert is_sound(library)
 
 
+def test_a_worker_that_was_taken_to_be_dead_and_goes_on_after_all_changes_nothing(home: Home) -> None:
+    """Stopped while it embeds, by the system perhaps, until another has finished what it was at."""
+    with home.make("stopped") as library:
+        idle = Ingestion(library)
+        ticket = upload(idle, TEXT)
+        first = home.worker(library, host="here", slowly=3.0, silent=2.0).start()
+        assert first.pid is not None
+        until(lambda: idle.job(ticket.job.id).status == JobStatus.EMBEDDING)
+        os.kill(first.pid, signal.SIGSTOP)
+        second = home.worker(library, host="there", silent=2.0).start()
+        try:
+            assert ended(second) == 0
+            finished, document = idle.job(ticket.job.id), idle.document(ticket.document.id)
+            assert (finished.status, finished.attempts) == (JobStatus.COMPLETE, 2)
+            content = content_of(library)
+        finally:
+            os.kill(first.pid, signal.SIGCONT)
+        assert ended(first) == 0
+        assert (idle.job(ticket.job.id), idle.document(ticket.document.id)) == (finished, document)
+        assert (document.status, document.error_message) == (DocumentStatus.ACTIVE, "")
+        assert [row.reference.id for row in library.list()] == [document.paper_id]
+        assert content_of(library) == content
+        assert is_sound(library)
+
+
 def test_several_workers_share_the_work_and_nothing_is_done_twice(home: Home) -> None:
     with home.make("several") as library:
         idle = Ingestion(library)

@@ -18,11 +18,11 @@ import pytest
 from carrel import Library
 from carrel.cli.app import run
 from carrel.errors import StoreUnavailable
-from carrel.jobs import Ingestion, Said
+from carrel.jobs import Ingestion, Said, course, faults
 from carrel.testing import HashedWords
 from carrel.types.service import DocumentStatus
 from tests import servers
-from tests.jobs.documents import GRANITE, is_sound, taken_in, upload
+from tests.jobs.documents import GRANITE, is_sound, taken_in, until, upload
 from tests.jobs.test_ingestion import Gated
 
 pytestmark = pytest.mark.usefixtures("reading_here")
@@ -93,6 +93,12 @@ def test_a_job_goes_on_when_its_database_is_back(tmp_path: Path, monkeypatch: py
     try:
         monkeypatch.setenv("CARREL_CATALOG", server.address)
         monkeypatch.setenv("CARREL_CATALOG_PASSWORD", servers.PASSWORD)
+        # A step has one try, so that nothing but waiting helps, and asks the catalog whenever it could.
+        monkeypatch.setenv("CARREL_JOBS__ATTEMPTS", "1")
+        monkeypatch.setattr(course, "_TOLD", 0.0)
+        monkeypatch.setattr(course, "_PAUSE", 0.2)
+        passed: list[str] = []
+        monkeypatch.setattr(faults, "reached", passed.append)
         embedder = Gated()
         with Library.init(tmp_path, embedder=embedder) as library:
             ingestion = Ingestion(library)
@@ -103,9 +109,9 @@ def test_a_job_goes_on_when_its_database_is_back(tmp_path: Path, monkeypatch: py
             embedder.open.set()
             with pytest.raises(StoreUnavailable):
                 upload(ingestion, GRANITE.replace("hard", "soft"), "soft.md")
-            time.sleep(1.0)
+            until(lambda: passed.count("waited") >= 3)
             server.start()
-            taken_in(ingestion, ticket)
+            assert taken_in(ingestion, ticket).attempts == 1
             again = upload(ingestion, GRANITE.replace("hard", "soft"), "soft.md")
             taken_in(ingestion, again)
             ingestion.stop()

@@ -6,12 +6,14 @@ import random
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from carrel import registry
+from carrel.databases.milvus import MilvusServer
 from carrel.errors import StoreUnavailable
 from carrel.keywords import KeywordIndex
 from carrel.keywords.milvus import MilvusKeywords
@@ -148,11 +150,55 @@ def test_clearing_leaves_one_collection_of_each_kind(address: str, name: str, in
     client = connected(address)
     found = sorted(one for one in client.list_collections() if one.startswith(name))
     assert found == [f"{name}_words_spelling_v3", f"{name}_words_v3"]
-    client.alter_collection_properties(f"{name}_words_v3", {"carrel.words": "0"})
     client.close()
+
+
+def test_words_of_another_version_are_not_read_but_can_be_cleared(
+    address: str, name: str, index: MilvusKeywords
+) -> None:
+    index.put([make_chunk("a")])
+    with closing(connected(address)) as client:
+        client.alter_collection_properties(f"{name}_words_v1", {"carrel.words": "0"})
     with pytest.raises(StoreUnavailable, match="is of another version") as caught:
         index.count()
-    assert "index build" in caught.value.hint
+    assert "index build --force" in caught.value.hint
+    index.clear()
+    assert index.count() == 0
+    index.put([make_chunk("b")])
+    assert index.addresses() == {"b/ch1/s1/p1"}
+
+
+def test_words_are_learnt_again_once_another_process_has_cleared_them(address: str, name: str) -> None:
+    index, other = opened(address, name), opened(address, name)
+    for _ in range(2):
+        index.put([make_chunk("a", text="retrieval")])
+        assert index.near("retreival", distance=1, beside="", limit=5) == ["a/ch1/s1/p1"]
+        other.clear()
+
+
+def test_spellings_that_were_kept_before_they_said_what_they_are_are_kept_on(address: str, name: str) -> None:
+    index = opened(address, name)
+    index.put([make_chunk("a", text="retrieval")])
+    with closing(connected(address)) as client:
+        client.drop_collection_properties(f"{name}_words_spelling_v1", ["carrel.spelling"])
+        held = client.describe_collection(f"{name}_words_spelling_v1")["properties"]
+        assert "carrel.spelling" not in held
+    assert opened(address, name).near("retreival", distance=1, beside="", limit=5) == ["a/ch1/s1/p1"]
+
+
+def test_a_phrase_is_found_in_chunks_that_rank_behind_all_that_the_server_gives(
+    index: MilvusKeywords, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nearer = [make_chunk(f"p{number}", text="search neural") for number in range(40)]
+    behind = [make_chunk(f"q{number}", text=f"neural search {'of passages ' * 30}") for number in range(3)]
+    index.put([*nearer, *behind])
+    # It filters as the large ones do, of which only so much can be asked.
+    monkeypatch.setattr(MilvusServer, "is_lite", False)
+    monkeypatch.setattr("carrel.keywords.milvus.MOST", 20)
+    found = index.search("", limit=5, where=EVERYTHING, phrases=["neural search"])
+    assert sorted(hit.address for hit in found) == [f"q{number}/ch1/s1/p1" for number in range(3)]
+    assert all(hit.score > 0 for hit in found)
+    assert len(index.search("neural", limit=30, where=EVERYTHING)) == 30
 
 
 def test_a_server_that_is_not_there_is_said_with_its_address_and_what_else_there_is() -> None:

@@ -1,7 +1,8 @@
 """A stand-in for the driver of IRIS, and for a server that understands the sentences Carrel says to it.
 
 The calls are those of `iris.dbapi` 5.4; the sentences are executed by SQLite, with Python's arithmetic for vectors. As
-there, texts are compared without case. It keeps what it was asked, word for word.
+there, texts are compared without case, and a locked table stays so until its connection ends. It keeps what it was
+asked, word for word.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 import re
 import sqlite3
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 from types import ModuleType
 from typing import Any, Self
 
@@ -18,6 +21,11 @@ STATEMENTS: list[tuple[str, tuple[object, ...]]] = []
 """Everything that was executed."""
 SERVERS: dict[str, Path] = {}
 """By name of the host: the file that is there; where there is none, nobody answers."""
+
+
+_LOCKS: defaultdict[Path, Lock] = defaultdict(Lock)
+_PATIENCE = 10
+"""Seconds that a locked table is waited for, as IRIS does unless it is told otherwise."""
 
 
 class Error(Exception): ...
@@ -65,8 +73,9 @@ def _dot(one: str, other: str) -> float:
 
 
 class Cursor:
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._cursor = connection.cursor()
+    def __init__(self, connection: IRISConnection) -> None:
+        self._connection = connection
+        self._cursor = connection.opened.cursor()
 
     @property
     def description(self) -> Any:
@@ -75,6 +84,10 @@ class Cursor:
     def execute(self, operation: str, parameters: Sequence[object] | None = None) -> int:
         STATEMENTS.append((operation, tuple(parameters or ())))
         if operation.startswith("SET TRANSACTION"):
+            return 0
+        self._connection.has_begun = True
+        if operation.startswith("LOCK TABLE"):
+            self._connection.lock()
             return 0
         try:
             self._cursor.execute(_translated(operation), parameters or [])
@@ -101,13 +114,17 @@ class Cursor:
 class IRISConnection:
     def __init__(self, hostname: str) -> None:
         self._hostname = hostname
-        self._opened = sqlite3.connect(SERVERS[hostname], check_same_thread=False, timeout=5)
+        self._waits = _LOCKS[SERVERS[hostname]]
+        self._has_locked = False
+        self.has_begun = False
+        """Whether there is a transaction that was neither committed nor rolled back."""
+        self.opened = sqlite3.connect(SERVERS[hostname], check_same_thread=False, timeout=5)
         for name, arguments, function in (
             ("to_vector", 1, _to_vector),
             ("length_of_vector", 1, _length),
             ("VECTOR_DOT_PRODUCT", 2, _dot),
         ):
-            self._opened.create_function(name, arguments, function, deterministic=True)
+            self.opened.create_function(name, arguments, function, deterministic=True)
         self._is_closed = False
 
     def isClosed(self) -> bool:  # noqa: N802
@@ -116,17 +133,27 @@ class IRISConnection:
     def cursor(self) -> Cursor:
         if self._hostname not in SERVERS:
             raise OperationalError("<COMMUNICATION LINK ERROR> connection lost")
-        return Cursor(self._opened)
+        return Cursor(self)
+
+    def lock(self) -> None:
+        if not self._has_locked and not self._waits.acquire(timeout=_PATIENCE):
+            raise OperationalError("[SQLCODE: <-110>] Locking conflict in filing")
+        self._has_locked = True
 
     def commit(self) -> None:
-        self._opened.commit()
+        self.opened.commit()
+        self.has_begun = False
 
     def rollback(self) -> None:
-        self._opened.rollback()
+        self.opened.rollback()
+        self.has_begun = False
 
     def close(self) -> None:
         self._is_closed = True
-        self._opened.close()
+        self.opened.close()
+        if self._has_locked:
+            self._waits.release()
+            self._has_locked = False
 
 
 def connect(
@@ -149,9 +176,9 @@ def _install() -> None:
 
 
 _install()
-from carrel.vectors.iris import IrisVectors  # noqa: E402
+from carrel.vectors.iris import IrisVectors, VectorSet, _Asking  # noqa: E402
 
-__all__ = ["SERVERS", "STATEMENTS", "IrisVectors", "make"]
+__all__ = ["SERVERS", "STATEMENTS", "IRISConnection", "IrisVectors", "VectorSet", "_Asking", "make"]
 
 
 def make(path: Path, *, model: str = "model-a", dim: int = 8, namespace: str = "test") -> IrisVectors:

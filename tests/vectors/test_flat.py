@@ -6,6 +6,8 @@ import json
 import math
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +15,10 @@ import numpy as np
 import pytest
 
 import carrel
-from carrel.errors import StoreUnavailable
+from carrel import files
+from carrel.errors import StorageFull, StoreUnavailable
 from carrel.types import EVERYTHING, Filter, Hit
-from carrel.vectors import codes
+from carrel.vectors import codes, flat, flat_segment
 from carrel.vectors.flat import FlatVectors
 from tests.builders import make_chunk
 
@@ -326,3 +329,57 @@ def test_codes_of_another_length_are_told(directory: Path, many: Matrix) -> None
         file.write(b"x")
     with pytest.raises(StoreUnavailable, match="codes does not hold 6000 rows"):
         FlatVectors(directory, model="m", dim=64).count()
+
+
+@pytest.mark.parametrize("adopts", [False, True])
+def test_a_full_disk_leaves_the_model_that_is_searched(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, *, adopts: bool
+) -> None:
+    store = nine_papers(directory)
+    other = store.beside(model="n", dim=DIM + 1)
+
+    def refuse(path: Path, *_: object, **__: object) -> None:
+        raise StorageFull(f"no space left to write {str(path)!r}")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(flat, "write_atomically", refuse)
+        with pytest.raises(StorageFull):
+            if adopts:
+                store.adopt(other)
+            else:
+                store.clear(model="n", dim=DIM + 1)
+    assert (store.model, store.dim) == ("m", DIM)
+    assert store.search(rows(9)[4], limit=1) == [Hit("paper4/ch1/s1/p1", 1.0)]
+    store.put([make_chunk("new")], rows(1))
+    assert open_store(directory).count() == 10
+
+
+def test_all_that_a_manifest_names_is_on_the_disk_before_it(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed: list[str] = []
+    for module in (files, flat_segment):
+        monkeypatch.setattr(module, "flush", lambda file: flushed.append(Path(file.name).name))
+    store = nine_papers(directory)
+    store.delete(["paper4"])
+    names = [name.lstrip(".").partition(".")[0].partition("-")[0] for name in flushed]
+    assert names == ["vectors", "rows", "addresses", "dictionary", "manifest", "dead", "manifest"]
+
+
+def test_one_thread_at_a_time_follows_the_manifest(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else what was read first might be there last."""
+    nine_papers(directory)
+    reader = FlatVectors(directory, model="m", dim=DIM)
+    reader.close()
+    load, inside, most = reader._load, 0, 0
+
+    def slowly() -> None:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        time.sleep(0.05)
+        load()
+        inside -= 1
+
+    monkeypatch.setattr(reader, "_load", slowly)
+    with ThreadPoolExecutor(4) as threads:
+        assert [*threads.map(lambda _: reader.count(), range(4))] == [9] * 4
+    assert most == 1

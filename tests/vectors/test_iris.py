@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import numpy as np
 import pytest
 
-from carrel.errors import DimensionMismatchError, StoreUnavailable
+from carrel.errors import DimensionMismatchError, InvalidInput, StoreUnavailable
 from carrel.types import EVERYTHING, ChunkKind, Filter, Hit
+from carrel.vectors import iris_sql
 from carrel.vectors.iris_sql import digest
 from tests.builders import make_chunk
 from tests.vectors import iris_double
-from tests.vectors.iris_double import SERVERS, STATEMENTS, IrisVectors
+from tests.vectors.iris_double import SERVERS, STATEMENTS, IRISConnection, IrisVectors, VectorSet, _Asking
 from tests.vectors.test_contract import ROWS, put_one, unit_rows
 
 OWNER = digest("test")
@@ -163,6 +166,128 @@ def test_a_table_that_is_no_longer_in_use_is_dropped(path: Path, store: IrisVect
     with store._asking() as ask:
         tables = ask("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%SourceDocuments%'")
     assert (len(tables), store.count(), store.model) == (1, 1, "model-3")
+
+
+def test_of_two_that_put_the_first_papers_at_once_neither_takes_the_others_table(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stores = [iris_double.make(path) for _ in range(2)]
+    both_have_looked = Barrier(2)
+    look = IrisVectors._held
+    waiting = set(stores)
+
+    def look_together(store: IrisVectors, ask: _Asking) -> VectorSet | None:
+        held = look(store, ask)
+        if store in waiting:
+            waiting.discard(store)
+            both_have_looked.wait(30)
+        return held
+
+    monkeypatch.setattr(IrisVectors, "_held", look_together)
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(put_one, stores, ("a", "b")))
+    assert [store.addresses() for store in stores] == [{"a/ch1/s1/p1", "b/ch1/s1/p1"}] * 2
+    for store in stores:
+        store.close()
+
+
+def test_what_is_no_longer_beside_cannot_be_adopted_and_leaves_what_is_in_use(path: Path, store: IrisVectors) -> None:
+    put_one(store, "a")
+    other, same = (store.beside(model="model-b", dim=4) for _ in range(2))
+    assert isinstance(same, IrisVectors)
+    other.put([make_chunk("a")], unit_rows(1, dim=4))
+    store.adopt(other)
+    with pytest.raises(ValueError, match="nothing is beside this store any more"):
+        store.adopt(same)
+    assert (store.addresses(), store.model) == ({"a/ch1/s1/p1"}, "model-b")
+    put_again = iris_double.make(path, model="model-b", dim=4)
+    put_again.put([make_chunk("b")], unit_rows(1, dim=4))
+    assert store.count() == 2
+    put_again.close()
+
+
+def test_an_old_table_that_cannot_be_dropped_is_told_of_and_the_new_one_is_in_use(
+    store: IrisVectors, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    put_one(store, "a")
+    other = store.beside(model="model-b", dim=4)
+    monkeypatch.setattr(iris_sql, "DROP", "DROP TABLE {table} AT ONCE")
+    with caplog.at_level(logging.WARNING, logger="carrel.vectors"):
+        store.adopt(other)
+    assert (caplog.messages, store.model, store.count()) == (["not dropped"], "model-b", 0)
+
+
+def test_who_reads_while_all_is_cleared_finds_the_new_table_before_the_old_one_is_dropped(
+    path: Path, store: IrisVectors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_one(store, "a")
+    reader = iris_double.make(path)
+    drop, seen = IrisVectors._drop, list[object]()
+
+    def look_and_drop(ask: _Asking, held: VectorSet) -> None:
+        seen.extend((reader.count(), reader.model, held.table))
+        drop(ask, held)
+
+    monkeypatch.setattr(IrisVectors, "_drop", staticmethod(look_and_drop))
+    store.clear(model="model-b", dim=4)
+    assert seen == [0, "model-b", TABLE]
+    reader.close()
+
+
+def test_what_is_beside_can_be_cleared_and_filled_again(store: IrisVectors) -> None:
+    put_one(store, "a")
+    other = store.beside(model="model-b", dim=4)
+    other.clear(model="model-c", dim=4)
+    other.put([make_chunk("b")], unit_rows(1, dim=4))
+    assert (other.addresses(), store.addresses()) == ({"b/ch1/s1/p1"}, {"a/ch1/s1/p1"})
+    other.close()
+
+
+def test_no_transaction_is_left_open_by_what_was_asked(store: IrisVectors) -> None:
+    put_one(store, "a")
+    for ask in (store.count, store.addresses, lambda: store.search(ROWS[0], limit=1), lambda: put_one(store, "b")):
+        ask()
+        assert (store._opened and store._opened.has_begun) is False
+    with pytest.raises(DimensionMismatchError):
+        store.search(unit_rows(1, dim=5)[0], limit=1)
+    assert (store._opened and store._opened.has_begun) is False
+
+
+@pytest.mark.parametrize("place", ["//me@host:port/USER", "//me@host:99999/USER", "//me@[host/USER"])
+def test_an_address_that_is_none_is_refused_with_how_to_write_one(place: str) -> None:
+    with pytest.raises(InvalidInput, match="names no server") as caught:
+        IrisVectors(place, model="m", dim=8, namespace="test")
+    assert caught.value.hint == "Write vectors = 'iris://user@host:1972/NAMESPACE'."
+
+
+def test_a_server_that_lets_no_table_be_made_keeps_no_connection(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = list[IRISConnection]()
+    close = IRISConnection.close
+
+    def close_and_tell(connection: IRISConnection) -> None:
+        closed.append(connection)
+        close(connection)
+
+    monkeypatch.setattr(IRISConnection, "close", close_and_tell)
+    monkeypatch.setattr(iris_sql, "MAKE_SETS", "CREATE NOTHING")
+    store = iris_double.make(path)
+    made = sum(text.startswith("connect") for text, _ in STATEMENTS)
+    closed.clear()
+    with pytest.raises(StoreUnavailable, match="syntax error"):
+        store.put([make_chunk("a")], ROWS[:1])
+    assert len(closed) == sum(text.startswith("connect") for text, _ in STATEMENTS) - made == 1
+
+
+def test_a_filter_of_many_papers_is_asked_some_at_a_time(store: IrisVectors) -> None:
+    for row in range(4):
+        put_one(store, f"p{row * 400:04}", row)
+    before = len(STATEMENTS)
+    where = Filter(paper_ids=frozenset(f"p{number:04}" for number in range(1, 1_201)))
+    hits = store.search(ROWS[2], limit=2, where=where)
+    scores = [float(ROWS[row] @ ROWS[2]) for row in (1, 2, 3)]
+    assert [hit.score for hit in hits] == pytest.approx(sorted(scores, reverse=True)[:2], abs=1e-5)
+    assert hits[0].address == "p0800/ch1/s1/p1"
+    assert [len(values) - 1 for _, values in said(store, since=before)] == [500, 500, 200]
 
 
 def test_a_search_that_finds_nothing_shows_its_sentence_to_who_looks_for_the_reason(

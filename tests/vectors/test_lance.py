@@ -21,7 +21,7 @@ import carrel
 from carrel.errors import InvalidInput, ReadOnlyLibrary, StorageFull, StoreUnavailable
 from carrel.files import size_on_disk
 from carrel.types import EVERYTHING, Filter, Hit
-from carrel.vectors import VectorStore, lance_tables
+from carrel.vectors import VectorStore, lance, lance_tables
 from carrel.vectors import lance_upkeep as upkeep
 from carrel.vectors.lance import LanceVectors
 from carrel.vectors.lance_tables import Place, Pointer
@@ -313,6 +313,28 @@ def test_a_put_into_a_table_that_another_process_exchanged_meanwhile_is_done_aga
     store._follow = follow_and_clear  # type: ignore[method-assign, assignment]
     put(store, "a")
     assert papers_in(other.addresses()).keys() == {"a"}
+
+
+@pytest.mark.parametrize(("fails", "expected"), [(3, 1), (4, None)])
+def test_a_read_that_takes_long_and_finds_its_files_swept_begins_anew_some_times(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, fails: int, expected: int | None
+) -> None:
+    store = open_store(directory)
+    put(store, "a")
+    monkeypatch.setattr(lance, "_PAUSES", (0.0,))
+    monkeypatch.setattr(lance, "patience", lambda error: 1e-9)
+    follow, calls = store._follow, 0
+
+    def follow_late() -> object:
+        nonlocal calls
+        calls += 1
+        if calls <= fails:
+            raise RuntimeError("Object at location chunks/data/0.lance not found")
+        return follow()
+
+    store._follow = follow_late  # type: ignore[method-assign, assignment]
+    with nullcontext() if expected else pytest.raises(StoreUnavailable, match="not found"):
+        assert store.count() == expected
 
 
 def cut_short(directory: Path) -> None:

@@ -7,24 +7,24 @@ import re
 import signal
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-from threading import Event
+from threading import Barrier, Event
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from pymilvus import DataType, MilvusClient
+from pymilvus import DataType, MilvusClient, MilvusException
 
 from carrel import registry
-from carrel.databases import milvus
+from carrel.databases import milvus, milvus_versions
 from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.keywords.milvus import MilvusKeywords
-from carrel.types import EVERYTHING, Filter, Hit, Matrix
+from carrel.types import EVERYTHING, Filter, Hit, Matrix, Vector
 from carrel.vectors.flat import FlatVectors
 from carrel.vectors.milvus import MilvusVectors
 from tests import servers
@@ -49,6 +49,12 @@ def opened(address: str, name: str, *, password: str = "", dim: int = DIM) -> Mi
 @pytest.fixture(scope="module")
 def address(milvus_server: servers.Server) -> str:
     return milvus_server.address
+
+
+@pytest.fixture(scope="module")
+def small(milvus_lite_server: servers.Server) -> str:
+    """The address of one that makes a collection sooner."""
+    return milvus_lite_server.address
 
 
 @pytest.fixture
@@ -89,12 +95,16 @@ def test_a_name_that_no_collection_can_have_is_refused(wrong: str) -> None:
         opened(f"milvus://127.0.0.1:1/{wrong}", "unused")
 
 
-def test_a_collection_that_is_not_carrels_is_left_alone(address: str, client: MilvusClient) -> None:
+def made_by_somebody(client: MilvusClient, name: str) -> None:
     schema = client.create_schema()
     schema.add_field("id", DataType.INT64, is_primary=True)
     schema.add_field("vector", DataType.FLOAT_VECTOR, dim=2)
+    client.create_collection(name, schema=schema)
+
+
+def test_a_collection_that_is_not_carrels_is_left_alone(address: str, client: MilvusClient) -> None:
     with place(address, model="another's") as name:
-        client.create_collection(name, schema=schema)
+        made_by_somebody(client, name)
         store = opened(address, name)
         with pytest.raises(StoreUnavailable, match="was not made by Carrel") as caught:
             store.put([make_chunk()], unit_rows(1))
@@ -103,6 +113,117 @@ def test_a_collection_that_is_not_carrels_is_left_alone(address: str, client: Mi
             store.clear(model="m", dim=2)
         assert client.has_collection(name)
         assert client.list_collections().count(f"{name}_v2") == 0
+
+
+def test_somebodys_collection_that_is_named_like_a_version_is_neither_used_nor_dropped(
+    address: str, client: MilvusClient
+) -> None:
+    with place(address) as name:
+        made_by_somebody(client, f"{name}_v2")
+        store = opened(address, name)
+        store.put([make_chunk("a")], unit_rows(1))
+        built = store.beside(model="model-b", dim=4)
+        assert built.addresses() == set()
+        store.adopt(built)
+        assert collections(client, name) == [f"{name}_v2", f"{name}_v3"]
+
+
+def test_where_the_first_collection_would_be_somebodys_own_another_can_be_made(small: str) -> None:
+    with place(small, model="another's") as name, closing(connected(small)) as client:
+        made_by_somebody(client, f"{name}_v1")
+        store = opened(small, name)
+        with pytest.raises(StoreUnavailable, match=f"'{name}_v1' .* something else has that name") as caught:
+            store.put([make_chunk("a")], unit_rows(1))
+        assert "index build --force" in caught.value.hint
+        store.clear(model="model-a", dim=DIM)
+        store.put([make_chunk("a")], unit_rows(1))
+        assert store.count() == 1
+        assert collections(client, name) == [f"{name}_v1", f"{name}_v2"]
+
+
+def test_another_librarys_alias_that_is_named_like_a_version_is_not_built_in(small: str) -> None:
+    with place(small) as name, closing(connected(small)) as client:
+        store, other = opened(small, name), opened(small, f"{name}_other")
+        for one in (store, other):
+            one.put([make_chunk("a")], unit_rows(1))
+        client.create_alias(f"{name}_other_v1", f"{name}_v2")
+        built = store.beside(model="model-a", dim=DIM)
+        assert built.addresses() == set()
+        built.put([make_chunk("b")], unit_rows(1))
+        assert other.addresses() == {"a/ch1/s1/p1"}
+        assert collections(client, name) == [f"{name}_other_v1", f"{name}_v1", f"{name}_v3"]
+
+
+def test_an_alias_of_a_collection_that_is_not_carrels_is_not_read(address: str, client: MilvusClient) -> None:
+    with place(address, model="another's") as name:
+        made_by_somebody(client, f"{name}_own")
+        client.create_alias(f"{name}_own", name)
+        store = opened(address, name)
+        for ask in (store.count, lambda: store.clear(model="m", dim=2)):
+            with pytest.raises(StoreUnavailable, match="was not made by Carrel"):
+                ask()
+        assert client.describe_collection(name)["collection_name"] == f"{name}_own"
+
+
+def test_what_is_built_goes_nowhere_else_when_its_collection_is_dropped(small: str) -> None:
+    with place(small) as name, closing(connected(small)) as client:
+        store = opened(small, name)
+        store.put([make_chunk("a")], unit_rows(1))
+        built = store.beside(model="model-b", dim=DIM)
+        client.drop_collection(f"{name}_v2")
+        for use in (lambda: built.put([make_chunk("b")], unit_rows(1)), lambda: store.adopt(built), built.count):
+            with pytest.raises(StoreUnavailable, match=f"'{name}_v2' .* was dropped meanwhile") as caught:
+                use()
+            assert "index build" in caught.value.hint
+        assert (store.addresses(), store.model) == ({"a/ch1/s1/p1"}, "model-a")
+
+
+def test_a_collection_that_was_left_half_made_is_completed(
+    address: str, client: MilvusClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = milvus.MilvusServer.call
+
+    def refusing(server: milvus.MilvusServer, verb: str, *values: object, **options: object) -> object:
+        if verb == "create_index":
+            raise StoreUnavailable("no index")
+        return asked(server, verb, *values, **options)
+
+    with place(address) as name:
+        store = opened(address, name)
+        with monkeypatch.context() as patched:
+            patched.setattr(milvus.MilvusServer, "call", refusing)
+            with pytest.raises(StoreUnavailable, match="no index"):
+                store.put([make_chunk("a")], unit_rows(1))
+            assert client.list_aliases(f"{name}_v1")["aliases"] == [], "it is not searched"
+        store.put([make_chunk("a")], unit_rows(1))
+        with monkeypatch.context() as patched:
+            patched.setattr(milvus.MilvusServer, "call", refusing)
+            with pytest.raises(StoreUnavailable, match="no index"):
+                store.beside(model="model-b", dim=DIM)
+        built = store.beside(model="model-b", dim=DIM)
+        built.put([make_chunk("b")], unit_rows(1))
+        store.adopt(built)
+        assert store.search(unit_rows(1)[0], limit=5, where=EVERYTHING) == [Hit("b/ch1/s1/p1", 1.0)]
+        assert collections(client, name) == [f"{name}_v2"]
+
+
+def test_who_makes_the_first_collection_does_not_take_back_what_replaced_it(
+    address: str, client: MilvusClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = milvus_versions.Versions._made
+
+    def slowly(versions: milvus_versions.Versions, name: str, facts: Mapping[str, str]) -> milvus_versions.Version:
+        made = make(versions, name, facts)
+        monkeypatch.undo()
+        other._versions.turn_to(other._versions.another(facts))
+        return made
+
+    with place(address) as name:
+        store, other = opened(address, name), opened(address, name)
+        monkeypatch.setattr(milvus_versions.Versions, "_made", slowly)
+        store.put([make_chunk("a")], unit_rows(1))
+        assert client.describe_collection(name)["collection_name"] == f"{name}_v2"
+        assert other.addresses() == {"a/ch1/s1/p1"}
 
 
 HOSTILE = [
@@ -208,7 +329,20 @@ def test_what_the_server_does_not_find_at_once_is_found_by_comparing_all(
     assert sorted(hit.address for hit in found) == sorted(f"a/ch1/s1/p{number}" for number in range(rare, 300, 60))
 
 
-def test_rows_that_a_filter_allows_are_found_though_thousands_are_nearer(store: MilvusVectors, tmp_path: Path) -> None:
+def test_rows_that_a_filter_allows_are_found_though_thousands_are_nearer(
+    store: MilvusVectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch, asked, are_together = MilvusVectors._fetched, [], Event()
+
+    def fetched(self: MilvusVectors, version: milvus_versions.Version, vector: Vector, said: str, *rest: Any) -> Any:
+        if "bucket" in said:
+            asked.append(said)
+            if len(asked) > 1:
+                are_together.set()
+            assert are_together.wait(30), "shares of the rows are not asked for one after the other"
+        return fetch(self, version, vector, said, *rest)
+
+    monkeypatch.setattr(MilvusVectors, "_fetched", fetched)
     near, far = unit_rows(900, seed=5), unit_rows(700, seed=6)
     near[:, 0], far[:, 0] = 9.0, -9.0
     rows = np.concatenate([near, far])
@@ -220,6 +354,7 @@ def test_rows_that_a_filter_allows_are_found_though_thousands_are_nearer(store: 
     # 700 rows are compared by the server, 14 of them one by one.
     for where in (Filter(year_min=2010), Filter(year_min=2010, paper_ids=frozenset({"p7"}))):
         assert store.search(rows[0], limit=5, where=where) == exact.search(rows[0], limit=5, where=where)
+    assert len(set(asked)) == 16
 
 
 def test_what_was_written_is_sealed_once_it_is_much(
@@ -252,47 +387,52 @@ def test_at_the_end_of_a_filling_all_is_sealed(address: str, client: MilvusClien
 def test_what_waits_for_its_index_is_counted_until_the_server_has_made_it(
     address: str, client: MilvusClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rng = np.random.default_rng(4)
-    rows = rng.normal(size=(2000, 64)).astype(np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = unit_rows(2000, dim=64)
+    chunks = [make_chunk(f"paper{number // 50}", number) for number in range(2000)]
     with place(address) as name:
         store = opened(address, name, dim=64)
         assert store.unindexed() == 0
         with store.filling():
-            store.put([make_chunk(f"paper{number // 50}", number) for number in range(2000)], rows)
+            store.put(chunks, rows)
             assert store.unindexed() == 0, "so few are compared one by one"
             monkeypatch.setattr("carrel.vectors.milvus.FEW", 100)
             assert store.unindexed() == 2000
-        deadline = time.monotonic() + 120
-        while store.unindexed():
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
+        wait_for_index(store)
         loaded = client.list_loaded_segments(f"{name}_v1")
         assert sum(one.num_rows for one in loaded if one.index_name == "vector") >= 2000 - 100, "what searches go by"
         store.delete(["paper0", "paper1", "paper2"])
         assert store.unindexed() == 0
+        store.put(chunks, rows)
+        assert store.unindexed() == 2000, "those that are indexed were replaced"
+
+
+def wait_for_index(store: MilvusVectors) -> None:
+    deadline = time.monotonic() + 120
+    while store.unindexed():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
 
 
 def test_vectors_that_were_sealed_and_indexed_are_found_as_flat_finds_them(
-    address: str, client: MilvusClient, tmp_path: Path
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dim, count = 64, 3000
-    rng = np.random.default_rng(3)
-    centres = rng.normal(size=(40, dim))
-    rows = centres[rng.integers(0, 40, count)] + 0.6 * rng.normal(size=(count, dim))
-    rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    # With nothing in common, and asked for what is not among them: the hardest that there is for an index.
+    rows, queries = unit_rows(count, dim=dim), unit_rows(25, seed=2, dim=dim)
     chunks = [make_chunk(f"paper{number // 30}", number, year=1990 + number % 30) for number in range(count)]
     exact = FlatVectors(tmp_path, model="model-a", dim=dim)
     exact.put(chunks, rows)
     with place(address) as name:
         store = opened(address, name, dim=dim)
-        store.put(chunks, rows)
-        client.flush(f"{name}_v1")
+        with store.filling():
+            store.put(chunks, rows)
+        monkeypatch.setattr("carrel.vectors.milvus.FEW", 0)
+        wait_for_index(store)
         for either in (store, exact):
             either.delete([f"paper{number}" for number in range(0, 100, 10)])
         assert store.count() == exact.count() == 2700
         for where in (EVERYTHING, Filter(year_min=2015)):
-            assert shared(store, exact, rows[::300], where) >= 0.98 * 10 * 10
+            assert shared(store, exact, queries, where) >= 0.98 * 10 * len(queries)
         held = store.many([chunk.address for chunk in chunks])
         kept = [(chunk, row) for chunk, row in zip(chunks, rows, strict=True) if chunk.address in held]
         assert len(kept) == 2700
@@ -327,7 +467,7 @@ def test_several_writers_lose_nothing_and_make_one_collection(address: str, clie
             for chunk in range(5)
         }
         assert [store.addresses() for store in stores] == [expected] * 4
-        assert [found for found in client.list_collections() if found.startswith(name)] == [f"{name}_v1"]
+        assert collections(client, name) == [f"{name}_v1"]
 
 
 def test_a_reader_has_all_of_what_a_put_has_of_a_paper(address: str, name: str) -> None:
@@ -385,14 +525,40 @@ def test_of_one_that_is_still_being_loaded_it_is_said_that_it_will_be_back(
     assert caught.value.hint.startswith("Ask again in a moment")
 
 
+def collections(client: MilvusClient, name: str) -> list[str]:
+    """Of vectors: a name may have been used for words before."""
+    found = client.list_collections()
+    return sorted(one for one in found if one.startswith(name) and not one.startswith(f"{name}_words"))
+
+
 def test_nothing_is_left_behind_by_what_was_replaced(address: str, name: str, client: MilvusClient) -> None:
     store = opened(address, name)
     store.put([make_chunk("a")], unit_rows(1))
     store.beside(model="model-b", dim=4)
     store.clear(model="model-c", dim=3)
-    assert [found for found in client.list_collections() if found.startswith(name)] == [f"{name}_v3"]
+    assert collections(client, name) == [f"{name}_v3"]
     with pytest.raises(ValueError, match="made beside this store"):
         store.adopt(opened(address, name))
+
+
+def test_what_was_replaced_may_stay_where_it_cannot_be_dropped(small: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise StoreUnavailable("it is in use")
+
+    logged: list[object] = []
+    with place(small) as name, closing(connected(small)) as client:
+        store = opened(small, name)
+        store.put([make_chunk("a")], unit_rows(1))
+        built = store.beside(model="model-b", dim=DIM)
+        built.put([make_chunk("b")], unit_rows(1))
+        with monkeypatch.context() as patched:
+            patched.setattr(milvus_versions.Versions, "_drop", refused)
+            patched.setattr("carrel.telemetry.log", lambda *_, reason: logged.append(reason))
+            store.adopt(built)
+        assert logged == ["it is in use"]
+        assert (store.addresses(), store.model) == ({"b/ch1/s1/p1"}, "model-b")
+        store.clear(model="model-c", dim=3)
+        assert collections(client, name) == [f"{name}_v3"]
 
 
 def test_bm25_is_refused_by_a_server_that_has_none(address: str) -> None:
@@ -427,6 +593,20 @@ def test_a_server_that_never_answers_is_not_waited_for_long(monkeypatch: pytest.
         with pytest.raises(StoreUnavailable):
             store.count()
         assert time.monotonic() - began < 6
+
+
+def test_who_asks_where_nobody_answers_does_not_wait_for_others_who_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    together = Barrier(2)
+
+    def connect(*_: object, **__: object) -> MilvusClient:
+        together.wait(30)
+        raise MilvusException(message="nobody there")
+
+    monkeypatch.setattr(milvus, "MilvusClient", connect)
+    server = milvus.MilvusServer("milvus", "//127.0.0.1:1", password="", setting="vectors", instead="flat")
+    with ThreadPoolExecutor(2) as pool:
+        asking = [pool.submit(server.call, "list_collections") for _ in range(2)]
+    assert [type(one.exception()) for one in asking] == [StoreUnavailable] * 2
 
 
 @contextmanager

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 import uuid
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from threading import Event
 from typing import Any
@@ -12,9 +13,12 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
+from psycopg import errors
 
 from carrel.databases.extensions import Extension
 from carrel.databases.postgresql import Server, Tables
+from carrel.databases.postgresql_session import PostgresqlSession
+from carrel.databases.sessions import Row
 from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.types import EVERYTHING, Chunk, Filter, Matrix
 from carrel.vectors import pgvector
@@ -135,6 +139,132 @@ def test_the_index_is_made_in_what_memory_the_server_gives_or_enough_for_most(
         sets.index(session, held)
         assert session.rows("SELECT current_setting('maintenance_work_mem')") == [(used,)]
     assert is_indexed(store)
+
+
+def test_the_index_may_take_longer_than_a_user_may_ask(store: PgVectors) -> None:
+    store.put(papers(20), clustered(20))
+    with store._server.writing() as session:
+        session.rows("SELECT set_config('statement_timeout', '10min', true)")
+        held = sets.kept(session, sets.CURRENT)
+        assert held
+        sets.index(session, held)
+        assert session.rows("SELECT current_setting('statement_timeout')") == [("0",)]
+
+
+@pytest.mark.parametrize(
+    ("failure", "is_tried_again"),
+    [
+        (psycopg.OperationalError("server closed the connection"), True),
+        (errors.DeadlockDetected(), True),
+        (errors.DiskFull(), True),
+        (errors.UndefinedObject(), False),
+    ],
+    ids=["lost", "deadlock", "full", "impossible"],
+)
+def test_an_index_that_could_not_be_made_is_tried_again_where_that_may_help(
+    postgresql_server: servers.Server, monkeypatch: pytest.MonkeyPatch, failure: psycopg.Error, is_tried_again: bool
+) -> None:
+    def fail(*_: object) -> None:
+        raise failure
+
+    with closing(opened(postgresql_server.address, large=20)) as store:
+        store.put(papers(20), clustered(20))
+        with monkeypatch.context() as failing:
+            failing.setattr(sets, "index", fail)
+            store.put([make_chunk("a")], clustered(1))
+        assert (is_indexed(store), store.count()) == (False, 21)
+        store.put([make_chunk("b")], clustered(1))
+        assert (is_indexed(store), store.count()) == (is_tried_again, 22)
+
+
+def wait_for_one_behind(session: PostgresqlSession) -> None:
+    """Until somebody waits for what this transaction has locked."""
+    behind = "SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+    end = time.monotonic() + 60
+    while not session.rows(behind):
+        assert time.monotonic() < end, "nobody waits"
+        time.sleep(0.02)
+
+
+def test_a_set_that_is_dropped_while_it_is_indexed_waits_for_the_index(
+    postgresql_server: servers.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = uuid.uuid4().hex
+    with (
+        closing(opened(postgresql_server.address, name)) as store,
+        closing(opened(postgresql_server.address, name)) as other,
+        ThreadPoolExecutor(1) as threads,
+    ):
+        store.put(papers(20), clustered(20))
+        write, clearing = PostgresqlSession.write, list[Future[None]]()
+
+        def write_behind(session: PostgresqlSession, statement: str, many: Sequence[Sequence[object]]) -> int:
+            if "USING hnsw" in statement:
+                clearing.append(threads.submit(other.clear, model="model-b", dim=DIM))
+                wait_for_one_behind(session)
+            return write(session, statement, many)
+
+        monkeypatch.setattr(PostgresqlSession, "write", write_behind)
+        with store._server.apart() as session:
+            held = sets.found(session, sets.CURRENT)
+            assert held
+            sets.index(session, held)
+        (cleared,) = clearing
+        cleared.result()
+        assert (store.count(), store.model) == (0, "model-b")
+
+
+def test_what_is_deleted_while_sets_are_exchanged_is_deleted_from_the_new_one(
+    postgresql_server: servers.Server,
+) -> None:
+    name = uuid.uuid4().hex
+    with (
+        closing(opened(postgresql_server.address, name)) as store,
+        closing(opened(postgresql_server.address, name)) as other,
+        ThreadPoolExecutor(1) as threads,
+    ):
+        store.put(papers(40), clustered(40))
+        store.beside(model="model-b", dim=DIM).put(papers(40), clustered(40))
+        with store._server.writing("vector_sets") as session:
+            sets.adopt(session)
+            deleting = threads.submit(other.delete, ["p0"])
+            wait_for_one_behind(session)
+        deleting.result()
+        assert ({address.partition("/")[0] for address in store.addresses()}, store.model) == ({"p1"}, "model-b")
+
+
+def test_who_writes_sees_what_others_wrote_meanwhile_whatever_the_server_says(
+    postgresql_server: servers.Server,
+) -> None:
+    address = f"{postgresql_server.address}?options=-c%20default_transaction_isolation%3Dserializable"
+    with closing(opened(address)) as store:
+        server = store._server
+        assert server.rows("SHOW default_transaction_isolation") == [("serializable",)]
+        with server.together(), server.writing() as one, server.apart() as other:
+            for session in (one, other):
+                assert session.rows("SHOW transaction_isolation") == [("read committed",)]
+        store.put(papers(20), clustered(20))
+        assert store.count() == 20
+
+
+def test_what_is_asked_of_a_large_set_is_looked_up_in_its_index(
+    large: PgVectors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask, plans = PostgresqlSession.rows, list[str]()
+
+    def explain_and_ask(session: PostgresqlSession, statement: str, *others: Any, **options: Any) -> list[Row]:
+        if "<#>" in statement:
+            plan = ask(session, f"EXPLAIN {statement}", *others, **options)
+            plans.append("\n".join(line for (line,) in plan))
+        return ask(session, statement, *others, **options)
+
+    monkeypatch.setattr(PostgresqlSession, "rows", explain_and_ask)
+    assert len(large.search(clustered(1)[0], limit=10, where=EVERYTHING)) == 10
+    ((index,),) = large._server.rows(
+        "SELECT indexname FROM pg_indexes WHERE schemaname = ? AND indexdef ~ 'hnsw'", [large._server.namespace]
+    )
+    (plan,) = plans
+    assert f"Index Scan using {index} on" in plan
 
 
 @pytest.mark.parametrize("where", [EVERYTHING, WHERE], ids=["all", "filtered"])

@@ -11,7 +11,7 @@ from carrel.databases.sessions import clean, marks
 from carrel.errors import InvalidInput, StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping
 
     from carrel.databases.sessions import Database, Row, Session
     from carrel.types import Progress
@@ -31,6 +31,12 @@ def copy(source: Database, target: Database, *, replace: bool, progress: Progres
     return counts
 
 
+def check_empty(target: Database) -> None:
+    """Refuse a catalog that holds something already."""
+    with target.reading() as session:
+        _check_empty(_held(session))
+
+
 def same(source: Database, target: Database) -> dict[str, int] | None:
     """How many rows each table has, if both have the same ones."""
     with source.reading() as old, target.reading() as new:
@@ -40,14 +46,24 @@ def same(source: Database, target: Database) -> dict[str, int] | None:
 
 
 def _clear(new: Session, *, replace: bool) -> None:
-    held = {table: count for table in COLUMNS if (count := _count(new, table))}
-    if held and not replace:
-        told = ", ".join(f"{table} {count:,}" for table, count in held.items())
-        raise InvalidInput(
-            f"there is a catalog already, with rows in {told}", hint="'--force' replaces it with this one."
-        )
+    held = _held(new)
+    if not replace:
+        _check_empty(held)
     for table in reversed(held):
         new.write(f"DELETE FROM {table}", [()])
+
+
+def _held(session: Session) -> dict[str, int]:
+    """How many rows the tables have that have any."""
+    return {table: count for table in COLUMNS if (count := _count(session, table))}
+
+
+def _check_empty(held: Mapping[str, int]) -> None:
+    if held:
+        told = ", ".join(f"{table} {count:,}" for table, count in held.items())
+        raise InvalidInput(
+            f"there is another catalog already, with rows in {told}", hint="'--force' replaces it with this one."
+        )
 
 
 def _count(session: Session, table: str) -> int:

@@ -42,6 +42,10 @@ _ADVANCE = f"""
     UPDATE ingestion_jobs SET {{changed}}
         started_at = CASE WHEN started_at = '' THEN ? ELSE started_at END, completed_at = ?
     WHERE id = ? AND {_AT_WORK}"""
+_FORSAKE = f"""
+    UPDATE documents SET status = 'failed', error_message = ?, updated_at = ?
+    WHERE status IN ('pending', 'processing')
+        AND NOT EXISTS (SELECT 1 FROM ingestion_jobs WHERE document_id = documents.id AND {_AT_WORK})"""
 _BEAT = "INSERT INTO workers (name, seen_at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seen_at = excluded.seen_at"
 
 
@@ -65,7 +69,8 @@ class SqlSubmissions:
                 _put_job(session, job)
         return free
 
-    def change(self, document_id: str, **values: Any) -> None:  # noqa: ANN401
+    def change(self, document_id: str, *, among: Collection[DocumentStatus] | None = None, **values: Any) -> bool:  # noqa: ANN401
+        wanted = list(DocumentStatus if among is None else among)
         if "metadata" in values:
             values["metadata"] = json.dumps(dict(values["metadata"]))
         with self._database.writing() as session:
@@ -73,7 +78,12 @@ class SqlSubmissions:
             active = {"ingested_at": now} if values.get("status") == DocumentStatus.ACTIVE else {}
             changed = {**_known(values, DOCUMENT), **active, "updated_at": now}
             setting = ", ".join(f"{name} = ?" for name in changed)
-            session.write(f"UPDATE documents SET {setting} WHERE id = ?", [[*changed.values(), document_id]])
+            sql = f"UPDATE documents SET {setting} WHERE id = ? AND status IN ({marks(wanted)})"
+            return session.write(sql, [[*changed.values(), document_id, *wanted]]) > 0
+
+    def forsake(self, reason: str) -> int:
+        with self._database.writing("documents") as session:
+            return session.write(_FORSAKE, [[reason, session.now()]])
 
     def advance(self, job_id: str, **values: Any) -> bool:  # noqa: ANN401
         status = values.get("status", JobStatus.QUEUED)

@@ -25,8 +25,15 @@ class Submissions(Protocol):
         """Register a further job for a known document; False if one of its jobs is not over."""
         ...
 
-    def change(self, document_id: str, **values: Any) -> None:  # noqa: ANN401
-        """Set these fields of a document; `ingested_at` when it becomes active."""
+    def change(self, document_id: str, *, among: Collection[DocumentStatus] | None = None, **values: Any) -> bool:  # noqa: ANN401
+        """Set these fields of a document; `ingested_at` when it becomes active.
+
+        False, and nothing changed, if there is none, or its status is not among these.
+        """
+        ...
+
+    def forsake(self, reason: str) -> int:
+        """Declare those documents failed that are on their way in without a job that is not over; how many."""
         ...
 
     def advance(self, job_id: str, **values: Any) -> bool:  # noqa: ANN401

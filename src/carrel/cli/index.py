@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from carrel.cli.common import Progress, State, in_bytes, json_option, print_json
-from carrel.errors import IndexStale
+from carrel.errors import IndexStale, InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,17 +23,18 @@ def command() -> None:
 
 @command.command("build")
 @click.option("--force", is_flag=True, help="Make everything anew, embeddings included.")
+@click.option("--embedder", metavar="NAME", help="Go over to this embedder, and set it when its vectors are whole.")
 @json_option
 @click.pass_context
-def build(context: click.Context, force: bool, as_json: bool) -> int:  # noqa: FBT001
+def build(context: click.Context, force: bool, embedder: str | None, as_json: bool) -> int:  # noqa: FBT001
     """Bring the indexes to what refs.jsonl and the stored texts say.
 
     Only what is new or changed is embedded. The vectors of another model are built beside those there are, which are
     searched until the new ones are whole.
     """
-    state: State = context.obj
+    state = _with_embedder(context.obj, embedder) if embedder else context.obj
     with state.open() as library, Progress() as progress:
-        built = library.build_index(force=force, progress=progress)
+        built = library.build_index(force=force, keep_embedder=bool(embedder), progress=progress)
     if as_json:
         print_json(built.as_dict())
         return 1 if built.failed else 0
@@ -45,6 +48,20 @@ def build(context: click.Context, force: bool, as_json: bool) -> int:  # noqa: F
         click.echo(f"Papers that an interrupted build had embedded: {built.papers_resumed}")
     _print_broken(built.failed)
     return 1 if built.failed else 0
+
+
+def _with_embedder(state: State, name: str) -> State:
+    """As if it had been set; refused where the library's config would have no say in it afterwards."""
+    from carrel import layout, settings
+
+    place = layout.find(Path(state.folder))
+    _, origins = settings.load(place.config, state.flags)
+    if (origin := origins.get("embedder")) in {"environment", "flag"}:
+        raise InvalidInput(
+            f"the embedder cannot become {name!r}: it is set by the {origin}, which outranks the library's config",
+            hint="Unset CARREL_EMBEDDER." if origin == "environment" else "Leave out '--set embedder=…'.",
+        )
+    return replace(state, overrides=(*state.overrides, f"embedder={name}"))
 
 
 @command.command("check")

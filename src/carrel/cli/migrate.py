@@ -65,7 +65,10 @@ def _for_its_user(named: Mapping[str, str], config: str) -> str:
     """A library's config may come from anybody, and names no other machine."""
     variables = " ".join(f"CARREL_{seam.upper()}={shlex.quote(target)}" for seam, target in named.items())
     lines = "".join(f"\n{seam} = '{target}'" for seam, target in named.items())
-    return f"To use what is new, set {variables}, or in your own config {config!r}:{lines}"
+    return (
+        f"To use what is new, set {variables}, or, for all libraries whose own config does not say otherwise, in your "
+        f"own config {config!r}:{lines}"
+    )
 
 
 def _told(seam: str, moved: Moved) -> str:

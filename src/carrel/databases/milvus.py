@@ -7,7 +7,7 @@ import os
 import re
 import time
 from contextlib import contextmanager, suppress
-from threading import RLock
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -81,7 +81,7 @@ class MilvusServer:
         self._opened: MilvusClient | None = None
         self._said_version = ""
         self._is_lost = False
-        self._lock = RLock()
+        self._lock = Lock()
 
     def name(self, namespace: str) -> str:
         """Of the collection that the address names, or of one that is the library's own."""
@@ -143,19 +143,27 @@ class MilvusServer:
                 opened.close()
 
     def _client(self, patience: float) -> MilvusClient:
-        with self._lock:
-            if self._opened is None:
-                parts = urlsplit(self.address)
-                scheme = "https" if parts.scheme.endswith("+s") else "http"
-                host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-                self._opened = MilvusClient(
-                    f"{scheme}://{host}:{parts.port or 19530}",
-                    token=self._token(unquote(parts.username or "")),
-                    timeout=patience,
-                    dedicated=True,
-                    grpc_options=CHANNEL,
-                )
-            return self._opened
+        opened = self._opened
+        if opened is None:
+            # Each by itself: where nobody answers, one would else wait for all who asked before.
+            made = self._connected(patience)
+            with self._lock:
+                opened = self._opened = self._opened or made
+            if opened is not made:
+                made.close()
+        return opened
+
+    def _connected(self, patience: float) -> MilvusClient:
+        parts = urlsplit(self.address)
+        scheme = "https" if parts.scheme.endswith("+s") else "http"
+        host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+        return MilvusClient(
+            f"{scheme}://{host}:{parts.port or 19530}",
+            token=self._token(unquote(parts.username or "")),
+            timeout=patience,
+            dedicated=True,
+            grpc_options=CHANNEL,
+        )
 
     def _token(self, user: str) -> str:
         """A user's password, or, without a user, a key for the server."""

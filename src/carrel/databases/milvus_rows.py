@@ -83,13 +83,13 @@ class Rows:
     def addresses(self, version: Version) -> set[str]:
         return {row["chunk_id"] for page in self.pages(version, "", [], AT_ONCE) for row in page}
 
-    def count(self, version: Version, said: str = "") -> int:
-        return int(self.query(version, said, ["count(*)"])[0]["count(*)"])
+    def count(self, version: Version, said: str = "", **options: object) -> int:
+        return int(self.query(version, said, ["count(*)"], **options)[0]["count(*)"])
 
-    def query(self, version: Version, said: str, fields: Sequence[str], *, limit: int | None = None) -> list[Any]:
+    def query(self, version: Version, said: str, fields: Sequence[str], **options: object) -> list[Any]:
         level = self._versions.level(version)
-        options = {"filter": said, "output_fields": list(fields), "consistency_level": level, "limit": limit}
-        return list(self._asked(version, "query", options))
+        asked = {"filter": said, "output_fields": list(fields), "consistency_level": level, **options}
+        return list(self._asked(version, "query", asked))
 
     def pages(self, version: Version, said: str, fields: Sequence[str], size: int) -> Iterator[list[Any]]:
         """Every row that matches, so many at a time, by rising address.

@@ -12,13 +12,14 @@ import secrets
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from carrel.databases.milvus import Gone
 from carrel.errors import StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from pymilvus import CollectionSchema
     from pymilvus.milvus_client import IndexParams
@@ -53,17 +54,25 @@ class Columns:
 
 
 class Versions:
-    def __init__(self, server: MilvusServer, name: str, columns: Callable[[Mapping[str, str]], Columns]) -> None:
+    def __init__(
+        self,
+        server: MilvusServer,
+        name: str,
+        columns: Callable[[Mapping[str, str]], Columns],
+        *,
+        marks: Collection[str],
+    ) -> None:
+        """The marks are facts by any of which a collection is known to be one of these, and not somebody else's."""
         self.server = server
         self.name = name
         self._columns = columns
-        self._stamp = ""
-        self._changed = 0.0
+        self._marks = frozenset(marks)
+        self._written = ("", 0.0)
 
     def current(self) -> Version | None:
         """The one that the name stands for."""
         found = self.at(self.name)
-        if found and found.name == self.name:
+        if found and (found.name == self.name or not self._is_ours(found)):
             raise StoreUnavailable(
                 f"the collection {self.name!r} in {self.server.address!r} was not made by Carrel",
                 hint="Name another collection after the server.",
@@ -83,7 +92,8 @@ class Versions:
         """The current one; the first, if there is none yet."""
         current = self.current()
         if current is None:
-            self.turn_to(self._made(1, facts))
+            # Not turned back to it where another process has since made one, and replaced it.
+            self._name_first(self._made(self._numbered(1), facts))
             current = self.current()
         if current is None:
             raise Gone(f"the collection {self.name!r} in {self.server.address!r} was dropped just now")
@@ -94,6 +104,8 @@ class Versions:
         others = self._others()
         for version in others:
             if facts.items() <= version.facts.items():
+                # Whoever began it may have got no further.
+                self._complete(version.name, self._columns(facts))
                 return version
         made = self.another(facts)
         for version in others:
@@ -102,13 +114,19 @@ class Versions:
 
     def another(self, facts: Mapping[str, str]) -> Version:
         self.current()
-        return self._made(max(self._numbers(), default=1) + 1, facts)
+        names = map(self._numbered, count(max(self._numbers(), default=1) + 1))
+        # Somebody else's alias is in no list.
+        return self._made(next(name for name in names if self.at(name) is None), facts)
 
     def turn_to(self, version: Version) -> None:
         """Let the name stand for this one from now on."""
-        if self.current():
+        if self.current() is None:
+            self._name_first(version)
+        current = self.current()
+        if current and current.name != version.name:
             self.server.call("alter_alias", version.name, self.name)
-            return
+
+    def _name_first(self, version: Version) -> None:
         try:
             self.server.call("create_alias", version.name, self.name)
         except StoreUnavailable:
@@ -165,19 +183,32 @@ class Versions:
         A "strong" read waits for the server's next tick, some 200 ms: it is needed as long as the last write is young.
         """
         stamp = f"{version.name}/{version.facts.get('written', '')}"
-        if stamp != self._stamp:
-            self._stamp, self._changed = stamp, time.monotonic()
-        return "Strong" if time.monotonic() - self._changed < _SETTLING else "Bounded"
+        known, since = self._written
+        if stamp != known:
+            since = time.monotonic()
+            # Both at once: several threads ask.
+            self._written = (stamp, since)
+        return "Strong" if time.monotonic() - since < _SETTLING else "Bounded"
 
-    def _made(self, number: int, facts: Mapping[str, str]) -> Version:
-        name, columns = f"{self.name}_v{number}", self._columns(facts)
+    def _made(self, name: str, facts: Mapping[str, str]) -> Version:
+        columns = self._columns(facts)
         try:
             self._create(name, columns, _properties(facts))
         except StoreUnavailable:
             # Another process may have been quicker.
-            if self.at(name) is None:
+            found = self.at(name)
+            if found is None:
                 raise
+            if found.name != name or not facts.items() <= found.facts.items():
+                raise self._taken(name) from None
+        self._complete(name, columns)
         return Version(name, facts)
+
+    def _taken(self, name: str) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"cannot make the collection {name!r} in {self.server.address!r}: something else has that name",
+            hint="Run 'carrel index build --force', which takes another; or name another collection after the server.",
+        )
 
     def _create(self, name: str, columns: Columns, properties: Mapping[str, str]) -> None:
         self.server.call(
@@ -190,8 +221,12 @@ class Versions:
             num_shards=1,
             timeout=WRITING,
         )
-        # Of no rows, an index is made at once; the client would look for it half a second later.
-        self.server.call("create_index", name, columns.indexes, sync=False, timeout=WRITING)
+
+    def _complete(self, name: str, columns: Columns) -> None:
+        """What a collection needs to be searched, as far as it is not there."""
+        if not self.server.call("list_indexes", name):
+            # Of no rows, an index is made at once; the client would look for it half a second later.
+            self.server.call("create_index", name, columns.indexes, sync=False, timeout=WRITING)
         self.server.load(name, WRITING)
 
     def _drop(self, name: str) -> None:
@@ -199,8 +234,14 @@ class Versions:
 
     def _others(self) -> list[Version]:
         current = self.current()
-        names = {f"{self.name}_v{number}" for number in self._numbers()} - {current.name if current else ""}
-        return [version for version in map(self.at, sorted(names)) if version]
+        names = set(map(self._numbered, self._numbers())) - {current.name if current else ""}
+        return [version for version in map(self.at, sorted(names)) if version and self._is_ours(version)]
+
+    def _is_ours(self, version: Version) -> bool:
+        return not self._marks.isdisjoint(version.facts)
+
+    def _numbered(self, number: int) -> str:
+        return f"{self.name}_v{number}"
 
     def _numbers(self) -> list[int]:
         pattern = re.compile(re.escape(self.name) + r"_v([1-9]\d{0,8})")

@@ -240,6 +240,7 @@ class Server:
         return ConnectionPool(
             self.address,
             kwargs={**CONNECTING, "password": self._password or None},
+            configure=_see_what_others_write,
             min_size=0,
             max_size=_CONNECTIONS,
             timeout=_TURN,
@@ -251,6 +252,7 @@ class Server:
     def _arrive(self) -> None:
         """See that the server is there, and that the schema is of this version."""
         connection: Connection = psycopg.connect(self.address, password=self._password or None, **CONNECTING)
+        _see_what_others_write(connection)
         with closing(connection), connection.transaction():
             connection.execute(_ONE_AT_A_TIME)
             own = sql.Identifier(self.namespace)
@@ -316,6 +318,11 @@ def kept_on(database: Database | None, address: str, namespace: str, password: s
         hint=f"Set catalog = 'postgresql://user@host/database', or {tables.what} to such an address; "
         f"or set {tables.what} = '{tables.instead}'.",
     )
+
+
+def _see_what_others_write(connection: Connection) -> None:
+    """Who has waited for a lock looks at what is there then, whatever the server's default."""
+    connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
 
 
 def _lock(connection: Connection, tables: Sequence[str]) -> None:

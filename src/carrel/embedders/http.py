@@ -63,6 +63,8 @@ class ServedEmbedder:
         self.dimensions = dimensions
         self.batch_size = batch_size
         self.name = variant(f"{self.kind}:{self.model}", passage_prefix, dimensions, max_tokens)
+        self._is_sure = False
+        """Whether the model has given a vector of the expected length: another is its slip, not its new length."""
         self._memory = cache / f"{file_name(self.name)}.json" if cache else None
 
     @cached_property
@@ -129,12 +131,14 @@ class ServedEmbedder:
 
     def _learn(self, width: int) -> None:
         expected = vars(self).setdefault("dim", self.dimensions or remembered(self._memory) or width)
-        remember(self._memory, width)
+        if not self._is_sure:
+            remember(self._memory, width)
         if width != expected:
             raise DimensionMismatchError(
                 f"{self.name!r} gave a vector of {width} dimensions where {expected} were expected",
                 hint="Correct models.dimensions, or run 'carrel index build --force' if the model has changed.",
             )
+        self._is_sure = True
 
 
 def remember(memory: Path | None, dim: int) -> None:

@@ -27,14 +27,16 @@ class Ledger:
         lines = _lines(path)
         self.is_resumed = bool(lines) and lines[0] == heading
         """Whether the same was begun before."""
+        self._is_open = self.is_resumed
         self._marks: dict[str, str] = {}
         for marks in lines[1:] if self.is_resumed else ():
             self._marks.update(marks)
 
     def open(self) -> None:
         """Begin anew, unless it is resumed."""
-        if not self.is_resumed:
+        if not self._is_open:
             self._write("w", self._heading)
+            self._is_open = True
 
     def has(self, name: str, mark: str) -> bool:
         return self._marks.get(name) == mark
@@ -53,7 +55,7 @@ class Ledger:
 
     def forget(self) -> None:
         self._marks = {}
-        self.is_resumed = False
+        self.is_resumed = self._is_open = False
         with writing(self._path):
             self._path.unlink(missing_ok=True)
 

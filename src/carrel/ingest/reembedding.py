@@ -60,6 +60,8 @@ class Reembedding:
     ledger: Ledger
     batch: int
     progress: Progress | None = None
+    ready: Callable[[], None] = lambda: None
+    """Told when all is there, just before it takes over."""
 
     def fill(self) -> Filled:
         """Put there what it does not have, or not as the catalog has it now; and take out what is gone."""
@@ -83,6 +85,7 @@ class Reembedding:
         last, model = self.fill(), self.stores.vectors.model
         active = [row.reference.id for row in self.stores.catalog.papers() if row.indexed]
         whole = [paper_id for paper_id in active if paper_id in last.records]
+        self.ready()
         with self.stores.catalog.together():
             self.stores.vectors.adopt(self.other)
             self.stores.catalog.activate(whole, [one for paper_id in whole for one in last.records[paper_id]])
@@ -120,13 +123,15 @@ class Reembedding:
         return embedded, refused
 
 
-def begin(stores: Stores, cache: Path, *, batch: int, progress: Progress | None = None) -> Callable[[], Replaced]:
+def begin(
+    stores: Stores, cache: Path, *, batch: int, progress: Progress | None = None, ready: Callable[[], None]
+) -> Callable[[], Replaced]:
     """Embed everything, or go on where an interrupted build stopped; given is what then ends it."""
     if fits(stores):
         return Replaced
     model, dim = stores.embedder.name, stores.embedder.dim
     other = stores.vectors.beside(model=model, dim=dim)
-    change = Reembedding(stores, other, Ledger(cache / _LEDGER, model=model, dim=dim), batch, progress)
+    change = Reembedding(stores, other, Ledger(cache / _LEDGER, model=model, dim=dim), batch, progress, ready)
     return partial(change.finish, change.fill())
 
 

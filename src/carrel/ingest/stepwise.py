@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from carrel.catalogs import PaperRow
     from carrel.ingest.adding import Workplace
     from carrel.ingest.entries import Read
     from carrel.parsers import Parser
@@ -55,6 +56,8 @@ class Wanted:
     tags: tuple[str, ...] = ()
     paper_id: str = ""
     """What it was taken in as before."""
+    begun_as: str = ""
+    """The new paper that an earlier try was about to make of it."""
     force: bool = False
     """Read it again although the library has this very text."""
 
@@ -67,7 +70,7 @@ class Taken(NamedTuple):
     author: str
     chunks: int
     is_new: bool
-    """Whether no index has a text of this paper yet, so that this one can be taken back."""
+    """Whether the library had no text of this paper before, so that this one can be taken back."""
 
 
 class Draft(NamedTuple):
@@ -88,8 +91,8 @@ def held(wanted: Wanted, place: Workplace) -> Taken | None:
     content = hashlib.sha256(wanted.content).hexdigest()
     digest = document_digest(content, _parser(wanted, place), place.limits, place.stores.embedder)
     catalog = place.stores.catalog
-    references = [row.reference for row in catalog.papers([catalog.holding(digest)])]
-    return next((_taken(one, place.stores) for one in references if set(wanted.tags) <= set(one.tags)), None)
+    rows = [row for row in catalog.papers([catalog.holding(digest)]) if set(wanted.tags) <= set(row.reference.tags)]
+    return next((_taken(row.reference, place.stores, is_new=_is_begun(row, wanted, place)) for row in rows), None)
 
 
 def draft(wanted: Wanted, place: Workplace) -> Draft:
@@ -112,8 +115,11 @@ def draft(wanted: Wanted, place: Workplace) -> Draft:
     return Draft(found, read, lambda identify: cut(identify=identify), identities.is_listed(reference.id))
 
 
-def keep(draft: Draft, wanted: Wanted, place: Workplace, alone: Alone) -> Taken:
-    """Tell the catalog. Which paper it is, is looked up again: others may have written since it was read."""
+def keep(draft: Draft, wanted: Wanted, place: Workplace, alone: Alone, note: Callable[[str], object]) -> Taken:
+    """Tell the catalog. Which paper it is, is looked up again: others may have written since it was read.
+
+    `note` is told of a paper that the library has no text of, before it gets this one.
+    """
     identities, reference = _identified(draft.found, wanted, place)
     listed, before = identities.is_listed(reference.id), identities.held(reference.id)
     ours = adding.read_refs(place.refs) if listed else Found([], [])
@@ -124,12 +130,15 @@ def keep(draft: Draft, wanted: Wanted, place: Workplace, alone: Alone) -> Taken:
     read = draft.read if draft.read.entry.reference == reference else draft.cut(lambda _: reference)
     entry = replace(read.entry, listed=listed)
     with alone(reference.id):
+        is_new = _is_new(reference.id, wanted, place)
+        if is_new:
+            note(reference.id)
         place.stores.pictures.keep(reference.id, read.images)
         place.stores.catalog.put([entry])
         if listed and entry.reference != before:
             adding.keep(Merged({reference.id: entry.reference}), known, place, complete=not ours.problems)
     _note(wanted, reference.id, place)
-    return _taken(reference, place.stores)
+    return _taken(reference, place.stores, is_new=is_new)
 
 
 def embed(paper_id: str, stores: Stores, tell: Callable[[int, int], None]) -> None:
@@ -169,30 +178,30 @@ def is_indexed(paper_id: str, stores: Stores) -> bool:
     return rows[0].indexed
 
 
-def withdraw(paper_id: str, source: str, stores: Stores) -> bool:
+def withdraw(paper_id: str, source: str, stores: Stores) -> None:
     """Take the text that a file gave out of every store; a paper that was no more than that text goes with it.
 
-    False, and nothing changed, if the paper is gone or has its text from elsewhere.
+    A paper that has its text from elsewhere stays. What an earlier try has left half done is finished.
     """
     row = next(iter(stores.catalog.papers([paper_id])), None)
-    if row is None or source not in row.sources:
-        return False
     # The catalog is told first, so that whatever stops this, the next to write finishes it.
-    if row.listed:
-        stores.catalog.drop(paper_id, Part.BODY)
-        indexing.empty([paper_id], stores)
-        indexing.put(indexing.prepare([paper_id], stores), stores)
-    else:
+    if row is None:
+        indexing.finish_removal([one for one in stores.catalog.unfinished().retired if one == paper_id], stores)
+    elif row.listed:
+        _withdraw_body(row, source, stores)
+    elif source in row.sources:
         stores.catalog.retire([paper_id])
         indexing.finish_removal([paper_id], stores)
-    return True
 
 
-def take_back(paper_id: str, source: str, stores: Stores) -> None:
-    """Undo the taking in of a text that no index has yet; another stays pending, for the next who writes to finish."""
-    row = next(iter(stores.catalog.papers([paper_id])), None)
-    if row and not row.indexed and _is_new(stores.catalog.chunks_of([paper_id]), stores):
-        withdraw(paper_id, source, stores)
+def _withdraw_body(row: PaperRow, source: str, stores: Stores) -> None:
+    paper_id = row.reference.id
+    if source in row.sources:
+        stores.catalog.drop(paper_id, Part.BODY)
+    elif row.indexed or Part.BODY in row.parts:
+        return
+    indexing.empty([paper_id], stores)
+    indexing.put(indexing.prepare([paper_id], stores), stores)
 
 
 @dataclass
@@ -238,11 +247,17 @@ def _note(wanted: Wanted, paper_id: str, place: Workplace) -> None:
         following.note_texts([KnownFile(path, "", digest, str(len(wanted.content)), paper_id)], place)
 
 
-def _taken(reference: Reference, stores: Stores) -> Taken:
+def _taken(reference: Reference, stores: Stores, *, is_new: bool) -> Taken:
     chunks = stores.catalog.chunks_of([reference.id])
     author = "; ".join(map(str, reference.authors))
-    return Taken(reference.id, reference.title, author, len(chunks), _is_new(chunks, stores))
+    return Taken(reference.id, reference.title, author, len(chunks), is_new)
 
 
-def _is_new(chunks: Sequence[Chunk], stores: Stores) -> bool:
-    return not stores.vectors.many([chunk.address for chunk in chunks if chunk.part == Part.BODY])
+def _is_new(paper_id: str, wanted: Wanted, place: Workplace) -> bool:
+    """Whether the catalog has no text of a paper but what an earlier try has put there."""
+    rows = [row for row in place.stores.catalog.papers([paper_id]) if Part.BODY in row.parts]
+    return not wanted.paper_id and all(_is_begun(row, wanted, place) for row in rows)
+
+
+def _is_begun(row: PaperRow, wanted: Wanted, place: Workplace) -> bool:
+    return row.reference.id == wanted.begun_as and place.relative(wanted.path) in row.sources

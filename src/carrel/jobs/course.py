@@ -11,14 +11,23 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
 from carrel.errors import (
     CarrelError,
     InvalidSource,
+    LibraryBusy,
+    LibraryTooNew,
+    ModelNotInstalled,
     ModelRefused,
     ModelServerUnavailable,
     OutOfTime,
+    ReadOnlyLibrary,
+    StorageFull,
     StoreUnavailable,
     Unavailable,
     WorkerUnavailable,
@@ -26,7 +35,7 @@ from carrel.errors import (
 from carrel.ingest.stepwise import Taken, Wanted
 from carrel.jobs import faults, formats, uploads
 from carrel.jobs.locating import Roots
-from carrel.servers import is_busy, pause_after
+from carrel.servers import Refused, pause_after
 from carrel.telemetry import log
 from carrel.types.service import DocumentStatus, JobStatus
 
@@ -43,9 +52,13 @@ if TYPE_CHECKING:
 _BYTES_A_CHARACTER = 4
 _TOLD = 1.0
 """Seconds between two notes of progress."""
-_TRANSIENT = (StoreUnavailable, ModelServerUnavailable, OutOfTime, Unavailable, WorkerUnavailable, OSError)
+_AWAY = (ModelServerUnavailable, ModelNotInstalled)
+_TRANSIENT = (*_AWAY, StoreUnavailable, OutOfTime, Unavailable, WorkerUnavailable, OSError)
+_THERE = (LibraryBusy, LibraryTooNew, ReadOnlyLibrary, StorageFull)
+"""What a store that is there says of itself. Who writes elsewhere was waited for already."""
 _PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 """Seconds until a server that is away, or has too much to do, is asked again: twice as long each time."""
+_NOT_DELETED = frozenset(DocumentStatus) - {DocumentStatus.ARCHIVED}
 _FETCHED = 10
 _READ = 30
 _EMBEDDED = 75
@@ -80,12 +93,15 @@ class Failed(Exception):
 
 def may_pass(error: BaseException) -> bool:
     """Whether a failure may be another thing's fault than the document's, and over soon."""
-    return isinstance(error, _TRANSIENT) and (is_busy(error) or not isinstance(error, ModelRefused))
+    # A server's own refusal gets here only where it refuses every text; a single text that it refuses is named.
+    return isinstance(error, _TRANSIENT) and (isinstance(error, Refused) or not isinstance(error, ModelRefused))
 
 
 def is_away(error: BaseException) -> bool:
-    """Whether it is a server that is not there, or has too much to do: every other document would fare the same."""
-    return type(error) is StoreUnavailable or (may_pass(error) and isinstance(error, ModelServerUnavailable))
+    """Whether it is a server that is not there, or does nothing for anybody: every document would fare the same."""
+    if isinstance(error, StoreUnavailable):
+        return not isinstance(error, _THERE)
+    return may_pass(error) and isinstance(error, _AWAY)
 
 
 class Course:
@@ -126,7 +142,7 @@ class Course:
         if job.attempts >= most:
             return self._fail(job, f"set aside after {most} attempts; the last one ended in {job.current_step!r}")
         self._submissions.advance(job_id, attempts=job.attempts + 1)
-        self._submissions.change(job.document_id, status=DocumentStatus.PROCESSING, error_message="")
+        self._change(job, status=DocumentStatus.PROCESSING, error_message="")
         try:
             self._take_in(job)
         except Cancelled:
@@ -139,48 +155,60 @@ class Course:
         return JobStatus.COMPLETE
 
     def _take_in(self, job: Job) -> None:
-        self._do("fetch", lambda: self._fetch(job))
-        taken = Taken(**self._do("read", lambda: self._patiently(job, None, lambda: self._read(job))))
-        self._do("embed", lambda: self._patiently(job, taken, lambda: self._embed(job, taken)))
-        self._do("index", lambda: self._patiently(job, taken, lambda: self._index(job, taken)))
-        self._submissions.change(job.document_id, status=DocumentStatus.ACTIVE, paper_id=taken.paper_id)
+        told = partial(self._advance, job, "wait")
+        self._do("fetch", lambda: self._patiently(job, told, lambda: self._fetch(job)))
+        taken = Taken(**self._do("read", lambda: self._patiently(job, told, lambda: self._read(job))))
+        told = partial(self._advance, job, "wait", taken)
+        self._do("embed", lambda: self._patiently(job, told, lambda: self._embed(job, taken)))
+        self._do("index", lambda: self._patiently(job, told, lambda: self._index(job, taken)))
+        self._patiently(job, told, lambda: self._declare(job, taken))
         self._at("active")
         self._submissions.advance(job.id, status=JobStatus.COMPLETE, current_step="complete", progress=100)
         self._at("complete")
 
+    def _declare(self, job: Job, taken: Taken) -> None:
+        if not self._change(job, status=DocumentStatus.ACTIVE, paper_id=taken.paper_id):
+            # Deleted after its text was found to be wanted.
+            self._library.withdraw_document(replace(self._document(job), paper_id=taken.paper_id))
+            raise Cancelled
+
     def _do(self, name: str, work: Callable[[], Any]) -> Any:  # noqa: ANN401
         """What a step returns, and why it failed, are both remembered."""
+        tries = count(1)
         try:
-            came = self._step(name, lambda: self._outcome(work))
+            came = self._step(name, lambda: self._outcome(work, next(tries)))
         except Exception as error:
             raise Failed(self._reason(error)) from error
         if "failed" in came:
             raise Failed(came["failed"])
         return came["done"]
 
-    def _outcome(self, work: Callable[[], Any]) -> dict[str, Any]:
+    def _outcome(self, work: Callable[[], Any], number: int) -> dict[str, Any]:
         try:
             return {"done": work()}
         except Exception as error:
             if self._stopping.is_set():
                 # What it was read in may be gone already.
                 raise Stopped from error
-            if may_pass(error):
+            if may_pass(error) and number < self._library.settings.jobs.attempts:
                 raise
             return {"failed": self._reason(error)}
 
-    def _patiently(self, job: Job, taken: Taken | None, work: Callable[[], Any]) -> Any:  # noqa: ANN401
+    def _patiently(self, job: Job, tell: Callable[[], object], work: Callable[[], Any]) -> Any:  # noqa: ANN401
         """Wait for a server that is away or busy, so that it slows the work down and fails no document."""
         deadline, pause = time.monotonic() + self._library.settings.jobs.step_seconds, _PAUSE
         while True:
             try:
                 return work()
             except CarrelError as error:
-                wait = pause_after(error, pause)
-                if not is_away(error) or time.monotonic() + wait > deadline:
+                # However long a server wants to be left alone, it is asked once more before the time is up.
+                wait = min(pause_after(error, pause), deadline - time.monotonic())
+                if not is_away(error) or wait <= 0:
                     raise
                 log("jobs", logging.WARNING, "waiting", job=job.id, seconds=round(wait, 1), reason=error.message)
-            self._advance(job, "wait", taken)
+            # The catalog may be what is away.
+            with suppress(StoreUnavailable):
+                tell()
             self._stopping.wait(wait)
             self._at("waited")
             pause = min(2 * pause, _LONGEST_PAUSE)
@@ -215,11 +243,11 @@ class Course:
             document = self._document(job)
         most = self._library.settings.ingest.max_document_characters * _BYTES_A_CHARACTER
         path, content = self._roots.read(document.path, most)
-        taken = self._library.read_document(_wanted(document, path, content, force=job.force), self._watching(job))
+        wanted = _wanted(document, path, content, force=job.force)
+        taken = self._library.read_document(wanted, self._watching(job), lambda new: self._change(job, paper_id=new))
         self._at("kept")
-        self._submissions.change(
-            document.id,
-            paper_id=taken.paper_id,
+        self._change(
+            job,
             chunk_count=taken.chunks,
             title=taken.title,
             author=taken.author,
@@ -242,6 +270,10 @@ class Course:
         self._library.index_document(taken.paper_id, self._watching(job, taken))
         self._at("indexed")
         self._advance(job, "index", taken, progress=_INDEXED)
+
+    def _change(self, job: Job, **values: Any) -> bool:  # noqa: ANN401
+        """False of a document that was deleted, and stays as it is."""
+        return self._submissions.change(job.document_id, among=_NOT_DELETED, **values)
 
     def _document(self, job: Job) -> Submission:
         document = self._submissions.document(job.document_id)
@@ -300,13 +332,18 @@ class Course:
 
     def _clean_up(self, job: Job, reason: str) -> str:
         """Leave nothing of a document that was not taken in; what the library had of it before stays."""
+        told = partial(self._submissions.advance, job.id, current_step="wait")
+        self._patiently(job, told, lambda: self._undo(job, reason))
+        return JobStatus.CANCELLED
+
+    def _undo(self, job: Job, reason: str) -> None:
         document = self._document(job)
-        latest = self._submissions.jobs(document_id=document.id, limit=1)
-        if latest[0].id == job.id and document.status != DocumentStatus.ARCHIVED:
+        latest = self._submissions.jobs(document_id=document.id, limit=1)[0]
+        # Another worker may have come to the end of it, while this one was taken to be dead.
+        if latest.id == job.id and latest.status != JobStatus.COMPLETE:
             self._library.take_back_document(document, self._at)
             status = DocumentStatus.ACTIVE if self._is_whole(document) else DocumentStatus.FAILED
-            self._submissions.change(document.id, status=status, error_message=reason)
-        return JobStatus.CANCELLED
+            self._change(job, status=status, error_message=latest.error_message or reason)
 
     @staticmethod
     def _reason(error: Exception) -> str:
@@ -327,4 +364,6 @@ def _wanted(document: Submission, path: Path, content: bytes, *, force: bool) ->
     said = document.metadata
     tags = tuple(map(str, said.get("tags", ())))
     title, author = str(said.get("title", "")), str(said.get("author", ""))
-    return Wanted(path, content, document.format, title, author, tags, document.paper_id, force)
+    # Until a document is in the library, its paper is only what was about to be made: another may have the name now.
+    before, begun = (document.paper_id, "") if document.ingested_at else ("", document.paper_id)
+    return Wanted(path, content, document.format, title, author, tags, before, begun, force)

@@ -130,10 +130,12 @@ class Engine:
             _only_one.release()
 
     def step(self, name: str, work: Callable[[], Any]) -> Any:  # noqa: ANN401
-        """Do something once. A failure that may pass is tried again; one of the engine itself is not the job's."""
+        """Do something once. A failure that may pass is tried again; of the last try, `work` returns why it failed.
+
+        So whatever is raised is the engine's own failure, and not the job's.
+        """
         from dbos import DBOS, StepOptions, error
 
-        failures: list[Exception] = []
         options = StepOptions(
             name=name,
             retries_allowed=True,
@@ -142,12 +144,8 @@ class Engine:
             should_retry=may_pass,
         )
         try:
-            return DBOS.run_step(options, _noting(work, failures))
-        except (error.DBOSWorkflowConflictIDError, error.DBOSWorkflowCancelledError) as failure:
-            raise Lost from failure
-        except Exception as failure:
-            if failures:
-                raise failures[-1] from failure
+            return DBOS.run_step(options, work)
+        except (Exception, error.DBOSWorkflowConflictIDError, error.DBOSWorkflowCancelledError) as failure:
             raise Lost from failure
 
     def enqueue(self, job_ids: Iterable[str]) -> None:
@@ -193,17 +191,6 @@ def _named(run: Callable[[str], str]) -> Callable[[str], str]:
         return run(job_id)
 
     return take_in
-
-
-def _noting(work: Callable[[], Any], failures: list[Exception]) -> Callable[[], Any]:
-    def noted() -> Any:  # noqa: ANN401
-        try:
-            return work()
-        except Exception as error:
-            failures.append(error)
-            raise
-
-    return noted
 
 
 def _disarm() -> None:

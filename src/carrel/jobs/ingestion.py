@@ -169,7 +169,8 @@ class Ingestion:
         ):
             document = self.document(job.document_id)
             was_active = DocumentStatus.ACTIVE if document.ingested_at else DocumentStatus.FAILED
-            self._submissions.change(document.id, status=was_active, error_message="cancelled")
+            begun = [DocumentStatus.PENDING, DocumentStatus.PROCESSING, DocumentStatus.ACTIVE]
+            self._submissions.change(document.id, among=begun, status=was_active, error_message="cancelled")
         return self.job(job_id)
 
     def delete(self, document_id: str) -> Submission:
@@ -213,7 +214,7 @@ class Ingestion:
             raise Unavailable("the catalog changed in the meantime", hint="Submit the document again.")
         if not said.force or not self._submissions.resubmit(replace(job, document_id=known.id)):
             raise _exists(known, busy=said.force)
-        here = {"path": submission.path, "file_size": submission.file_size} if submission.path else {}
+        here: dict[str, Any] = {"path": submission.path, "file_size": submission.file_size} if submission.path else {}
         self._submissions.change(
             known.id, metadata={**known.metadata, **said.kept}, format=said.format or known.format, **here
         )

@@ -43,7 +43,6 @@ _LAST = 5.0
 _AGAIN = 5.0
 """Seconds until another try after the engine could not be started."""
 _UNFINISHED = tuple(status for status in JobStatus if not status.is_over)
-_OPEN = (DocumentStatus.PENDING, DocumentStatus.PROCESSING, DocumentStatus.ACTIVE)
 _PAGE = 500
 
 
@@ -61,6 +60,8 @@ class Runner:
         self._enqueued: set[str] = set()
         self._suspects: set[str] = set()
         """Jobs that seem to be ours but that nobody here is at."""
+        self._trusting = 0.0
+        """When silence tells again that a worker is dead: what kept us from beating may have kept others, too."""
         self._left_something = False
         self._is_reconciled = False
         self._patience = 0.0
@@ -99,6 +100,7 @@ class Runner:
             except Exception as error:
                 self.complaint = error.message if isinstance(error, CarrelError) else type(error).__name__
                 log("jobs", logging.WARNING, "engine not running", reason=repr(error))
+                self._trusting = time.monotonic() + SILENT
                 self._stopping.wait(_AGAIN)
 
     def _is_wanted(self) -> bool:
@@ -131,8 +133,10 @@ class Runner:
             try:
                 if now - beat >= _BEAT:
                     self._submissions.beat(self.name)
-                    self._take_over(engine)
+                    if beat and now - beat >= SILENT:
+                        self._trusting = now + SILENT
                     beat = now
+                    self._take_over(engine)
                 if now - care >= _CARE:
                     self._care(engine, course)
                     care = now
@@ -193,7 +197,8 @@ class Runner:
 
     def _take_over(self, engine: Engine) -> None:
         """Go on with what dead workers were at."""
-        silent = {name for name in self._submissions.silent(SILENT) if name != self.name}
+        found = self._submissions.silent(SILENT) if time.monotonic() >= self._trusting else []
+        silent = {name for name in found if name != self.name}
         for name in silent:
             # Should we die on the way, somebody else is told of it once more.
             self._submissions.beat(name)
@@ -245,8 +250,9 @@ class Runner:
 
     def _reconcile(self) -> None:
         """Documents whose paper or whose job is gone, and copies that no document is made of."""
+        self._submissions.forsake("its job is gone")
         after = ""
-        while page := self._submissions.documents(statuses=_OPEN, limit=_PAGE, after=after):
+        while page := self._submissions.documents(statuses=[DocumentStatus.ACTIVE], limit=_PAGE, after=after):
             self._reconcile_some(page)
             after = page[-1].id
         for digest, folder in uploads.orphans(self._library.layout.uploads):
@@ -254,14 +260,14 @@ class Runner:
                 uploads.discard(folder)
 
     def _reconcile_some(self, documents: Sequence[Submission]) -> None:
-        papers = {one.paper_id for one in documents if one.status == DocumentStatus.ACTIVE}
-        held = {row.reference.id for row in self._library.stores.catalog.papers(papers)}
+        held = {row.reference.id for row in self._library.stores.catalog.papers({one.paper_id for one in documents})}
         for one in documents:
-            if one.status == DocumentStatus.ACTIVE:
-                if one.paper_id not in held:
-                    self._submissions.change(one.id, status=DocumentStatus.ARCHIVED)
-            elif not self._submissions.jobs(document_id=one.id, statuses=_UNFINISHED, limit=1):
-                self._submissions.change(one.id, status=DocumentStatus.FAILED, error_message="its job is gone")
+            if one.paper_id not in held and not self._submissions.jobs(document_id=one.id, statuses=_UNFINISHED):
+                try:
+                    # Somebody may have begun to take it out of the stores.
+                    self._library.withdraw_document(one)
+                except CarrelError as error:
+                    log("jobs", logging.WARNING, "not archived", document=one.id, reason=error.message)
 
     @property
     def _submissions(self) -> Submissions:

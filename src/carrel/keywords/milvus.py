@@ -14,7 +14,7 @@ from pymilvus import CollectionSchema, DataType, FieldSchema, Function, Function
 from pymilvus.milvus_client import IndexParams
 
 from carrel.databases.milvus import LONGEST, MilvusServer, both, condition, fact_fields, facts_of, one_of
-from carrel.databases.milvus_rows import MOST, Found, Rows, best, in_order
+from carrel.databases.milvus_rows import AT_ONCE, MOST, Found, Rows, best, groups, in_order
 from carrel.databases.milvus_versions import Columns, Versions
 from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.keywords.milvus_asking import Asked, indexed, marked, matching, stands_in
@@ -45,7 +45,7 @@ class MilvusKeywords:
     def __init__(self, kind: str, argument: str, *, namespace: str = "carrel", password: str = "") -> None:
         server = MilvusServer(kind, argument, password=password, setting="keywords", instead="tantivy")
         name = f"{server.name(namespace)}_words"
-        self._versions = Versions(server, name, self._columns)
+        self._versions = Versions(server, name, self._columns, marks=["words"])
         self._rows = Rows(self._versions, self._look)
         self._spelling = Spelling(server, f"{name}_spelling")
         self._has_bm25 = False
@@ -99,7 +99,9 @@ class MilvusKeywords:
         return self._rows.reading(self._rows.addresses, set())
 
     def clear(self) -> None:
-        if self._look() is not None:
+        self._check_server()
+        # Of whatever version of the words: this is how one gets rid of another's.
+        if self._versions.current():
             self._versions.turn_to(self._versions.another({"words": _VERSION}))
             self._versions.sweep()
             self._spelling.clear()
@@ -108,8 +110,7 @@ class MilvusKeywords:
         self._rows.server.close()
 
     def _look(self) -> Version | None:
-        if not self._has_bm25:
-            self._check_server()
+        self._check_server()
         version = self._versions.current()
         if version and version.facts.get("words") != _VERSION:
             raise StoreUnavailable(
@@ -120,7 +121,7 @@ class MilvusKeywords:
 
     def _check_server(self) -> None:
         server = self._rows.server
-        if server.version < _FIRST_WITH_BM25:
+        if not self._has_bm25 and server.version < _FIRST_WITH_BM25:
             said = ".".join(map(str, server.version))
             raise StoreUnavailable(
                 f"cannot use the keywords on {server.address!r}: Milvus {said} has no BM25",
@@ -184,10 +185,27 @@ class MilvusKeywords:
             words.update((one.row["chunk_id"], one.row["words"]) for one in having)
             return in_order(Hit(one.row["chunk_id"], round(one.score, 4)) for one in having if one.score > 0)
 
-        hits = best(
-            lambda count: self._ranked(version, terms, said, count), judged, limit=limit, most=MOST, tie=_TIE
-        ).hits
-        return [(hit, words[hit.address]) for hit in hits]
+        found = best(lambda count: self._ranked(version, terms, said, count), judged, limit=limit, most=MOST, tie=_TIE)
+        if not found.is_all and len(found.hits) < limit:
+            said = said if exact else both(said, matching(terms))
+            return self._best_of_all(version, terms, exact, limit, where, said)
+        return [(hit, words[hit.address]) for hit in found.hits]
+
+    def _best_of_all(
+        self,
+        version: Version,
+        terms: Sequence[str],
+        exact: Sequence[Sequence[Form]],
+        limit: int,
+        where: Filter,
+        said: str,
+    ) -> list[tuple[Hit, str]]:
+        """By looking at every chunk with these words: for what is not among those that the server ranks at a time."""
+        pages = self._rows.pages(version, said, _FIELDS, _PAGE)
+        words = {row["chunk_id"]: row["words"] for page in pages for row in page if _has(row, exact, where)}
+        scores = (self._scores(version, terms, some) for some in groups(sorted(words), min(AT_ONCE, MOST)))
+        hits = (Hit(address, round(score, 4)) for some in scores for address, score in some.items() if score > 0)
+        return [(hit, words[hit.address]) for hit in in_order(hits)[:limit]]
 
     def _ranked(self, version: Version, terms: Sequence[str], said: str, count: int) -> list[Found]:
         if said and self._rows.server.is_lite:

@@ -33,6 +33,8 @@ _SHORTEST, _LONGEST = 4, 60
 _CANDIDATES = 200
 _IN_A_REQUEST = 5000
 _REMEMBERED = 500_000
+_FACTS = {"spelling": "1"}
+"""Those that were made before this was said of them say when they were written."""
 _SCHEMA = CollectionSchema(
     [
         FieldSchema("word", DataType.VARCHAR, max_length=4 * _LONGEST, is_primary=True),
@@ -43,14 +45,14 @@ _SCHEMA = CollectionSchema(
 
 class Spelling:
     def __init__(self, server: MilvusServer, name: str) -> None:
-        self._versions = Versions(server, name, _columns)
+        self._versions = Versions(server, name, _columns, marks=[*_FACTS, "written"])
         self._rows = Rows(self._versions, self._versions.current)
-        self._known: set[str] = set()
+        self._known: tuple[str, frozenset[str]] = ("", frozenset())
+        """The collection, and words that are in it: another process may have put an empty one in its place."""
 
     def learn(self, words: Collection[str]) -> None:
-        new = sorted(word for word in words if word not in self._known and _SHORTEST <= len(word) <= _LONGEST)
-        self._rows.insisting(lambda: self._learn(new))
-        self._known = (self._known if len(self._known) < _REMEMBERED else set()) | set(new)
+        fitting = frozenset(word for word in words if _SHORTEST <= len(word) <= _LONGEST)
+        self._rows.insisting(lambda: self._learn(fitting))
 
     def like(self, word: str, distance: int) -> list[str]:
         """The words of the index that this one may be meant for, as they stand there."""
@@ -62,18 +64,22 @@ class Spelling:
         return self._rows.reading(lambda version: sorted(self._like(version, asked, distance)), [])
 
     def clear(self) -> None:
-        self._known = set()
         if self._versions.current():
-            self._versions.turn_to(self._versions.another({}))
+            self._versions.turn_to(self._versions.another(_FACTS))
             self._versions.sweep()
 
-    def _learn(self, words: list[str]) -> None:
-        version = self._versions.first({})
-        for first in range(0, len(words), _IN_A_REQUEST):
-            rows = [{"word": word, "pairs": _pairs(word)} for word in words[first : first + _IN_A_REQUEST]]
+    def _learn(self, words: frozenset[str]) -> None:
+        version = self._versions.first(_FACTS)
+        name, known = self._known
+        if name != version.name or len(known) > _REMEMBERED:
+            known = frozenset()
+        new = sorted(words - known)
+        for first in range(0, len(new), _IN_A_REQUEST):
+            rows = [{"word": word, "pairs": _pairs(word)} for word in new[first : first + _IN_A_REQUEST]]
             self._rows.server.call("upsert", version.name, rows)
-        if words:
+        if new:
             self._versions.touch(version)
+        self._known = (version.name, known | words)
 
     def _like(self, version: Version, asked: list[str], distance: int) -> set[str]:
         options = {"anns_field": "pairs", "output_fields": ["word"], "search_params": {"params": {"ef": _CANDIDATES}}}

@@ -55,7 +55,10 @@ _DROP = """
     ), fewer AS (
         SELECT word, count(*) AS times FROM gone, unnest(tsvector_to_array(gone.words)) AS word GROUP BY word
     ), changed AS (
-        UPDATE keyword_words SET chunks = chunks - times FROM fewer WHERE keyword_words.word = fewer.word
+        UPDATE keyword_words SET chunks = chunks - times FROM fewer
+        WHERE keyword_words.word = fewer.word AND chunks > times
+    ), forgotten AS (
+        DELETE FROM keyword_words USING fewer WHERE keyword_words.word = fewer.word AND chunks <= times
     )
     SELECT -count(*), coalesce(-sum(word_count), 0)::bigint, coalesce(-sum(author_count), 0)::bigint FROM gone"""
 _ADD = "UPDATE keyword_sums SET chunks = chunks + ?, words = words + ?, authors = authors + ?"
@@ -85,9 +88,7 @@ def put(session: Session, chunks: Sequence[Chunk]) -> None:
         lengths = (len(stems), len(authors), rounded(len(stems)), rounded(len(authors)))
         rows.append((*facts.values(chunk), *lengths, _vector(places)))
     session.write(_PUT, rows)
-    # In one order for everyone, so that nobody waits for each other.
-    each = sorted(counts.items())
-    session.write(_MORE, [([word for word, _ in each], [count for _, count in each])])
+    session.write(_MORE, [(list(counts), list(counts.values()))])
     session.write(_ADD, [(len(chunks), sums["words"], sums["authors"])])
 
 

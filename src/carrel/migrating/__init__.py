@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from carrel.assembling import lives_beside_catalog
@@ -18,13 +19,13 @@ from carrel.migrating.errands import Errand
 from carrel.migrating.moves import CatalogMove, GraphMove, KeywordsMove, VectorsMove
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from carrel.migrating.errands import Moved, Mover
     from carrel.types import Progress
 
-SEAMS = ("catalog", "vectors", "keywords", "graph")
-"""In the order in which they move: some live beside the catalog."""
+SEAMS = ("vectors", "keywords", "graph", "catalog")
+"""In the order in which they move. The catalog is last: who asks, rates or revokes something writes to it meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +48,14 @@ def migrate(
     ):
         wanted = _wanted(library, to)
         alone = library.lock.alone(timeout=library.settings.lock_timeout, progress=progress)
-        with alone, ExitStack() as opened:
-            errands = {seam: _errand(seam, library, other, force=force, progress=progress) for seam in wanted}
+        with alone as turn, ExitStack() as opened:
+            make = partial(_errand, library, other, force=force, turn=turn, progress=progress)
+            errands = {seam: make(seam) for seam in wanted}
             movers = _movers(errands, library, other, opened)
             for mover in movers.values():
                 mover.check()
             moved = {seam: mover.run() for seam, mover in movers.items()}
+            turn()
             for errand in errands.values():
                 errand.ledger.forget()
     return Migrated(moved, dict(to))
@@ -72,7 +75,9 @@ def _wanted(library: Library, to: Mapping[str, str]) -> list[str]:
     return [seam for seam in SEAMS if seam in to or ("catalog" in to and lives_beside_catalog(now[seam]))]
 
 
-def _errand(seam: str, library: Library, other: Library, *, force: bool, progress: Progress) -> Errand:
+def _errand(
+    library: Library, other: Library, seam: str, *, force: bool, turn: Callable[[], None], progress: Progress
+) -> Errand:
     source, target = (str(getattr(each.settings, seam)) for each in (library, other))
     ledger = Ledger(
         library.layout.cache / "moving" / f"{seam}.jsonl",
@@ -80,9 +85,10 @@ def _errand(seam: str, library: Library, other: Library, *, force: bool, progres
         namespace=getattr(other.settings, f"{seam}_namespace"),
         model=library.stores.vectors.model,
         dim=library.stores.vectors.dim,
+        half=other.settings.vectors_half,
     )
     batch = library.settings.ingest.batch_characters
-    return Errand(seam, source, target, library.stores.catalog, ledger, force or ledger.is_resumed, batch, progress)
+    return Errand(seam, source, target, library.stores.catalog, ledger, force, batch, turn, progress)
 
 
 def _movers(errands: Mapping[str, Errand], library: Library, other: Library, opened: ExitStack) -> dict[str, Mover]:
@@ -90,8 +96,6 @@ def _movers(errands: Mapping[str, Errand], library: Library, other: Library, ope
     old, make = library.stores, other.assembling
     movers: dict[str, Mover] = {}
     catalog = opened.enter_context(closing(make.catalog())) if "catalog" in errands else old.catalog
-    if errand := errands.get("catalog"):
-        movers["catalog"] = CatalogMove(errand, catalog)
     if errand := errands.get("vectors"):
         vectors = make.vectors(catalog, model=old.vectors.model, dim=old.vectors.dim)
         half = other.settings.vectors_half
@@ -101,4 +105,6 @@ def _movers(errands: Mapping[str, Errand], library: Library, other: Library, ope
         movers["keywords"] = KeywordsMove(errand, old.keywords, keywords)
     if errand := errands.get("graph"):
         movers["graph"] = GraphMove(errand, old.graph, opened.enter_context(closing(make.graph())))
+    if errand := errands.get("catalog"):
+        movers["catalog"] = CatalogMove(errand, catalog)
     return movers

@@ -9,7 +9,7 @@ from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.ingest.indexing import by_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from carrel.catalogs import Catalog
     from carrel.ingest.ledger import Ledger
@@ -50,6 +50,10 @@ class Tally:
     rows: int = 0
     already: int = 0
     removed: int = 0
+    lacking: int = 0
+    """Chunks that the old store should have and has not."""
+    rounded: int = 0
+    """Vectors that are not the same to the bit."""
 
 
 @dataclass(frozen=True)
@@ -62,15 +66,24 @@ class Errand:
     catalog: Catalog
     """Of the library as it is now: what papers and chunks there are."""
     ledger: Ledger
-    may_replace: bool
+    is_forced: bool
+    """Whether what is there already may be replaced."""
     batch: int
+    turn: Callable[[], None]
+    """Raises once others may write, too, as after a restart of the server that keeps the lock."""
     progress: Progress
 
-    def check_empty(self, held: int, what: str) -> None:
-        if held and not self.may_replace:
+    def check(self, old: int, new: int, what: str) -> None:
+        """Refuse to replace what is there, by how many each store holds; by nothing at all, even if forced."""
+        if new and not (self.is_forced or self.ledger.is_resumed):
             raise InvalidInput(
-                f"there are {held:,} {what} in {self.target!r} already",
+                f"there are {new:,} {what} in {self.target!r} already",
                 hint="'--force' replaces them with this library's.",
+            )
+        if new and not old:
+            raise InvalidInput(
+                f"there are {new:,} {what} in {self.target!r}, and none in {self.source!r} that could replace them",
+                hint="Run 'carrel index build' first.",
             )
 
     def batches(self) -> Iterator[list[str]]:
@@ -79,12 +92,15 @@ class Errand:
         done, total = 0, sum(counts.values())
         self.ledger.open()
         for paper_ids in by_size({paper: count * _CHARACTERS for paper, count in counts.items()}, self.batch):
+            self.turn()
             yield paper_ids
             done += sum(counts[paper_id] for paper_id in paper_ids)
             self.progress(f"moving the {self.seam}", done, total)
 
-    def moved(self, tally: Tally, note: str = "") -> Moved:
-        return Moved(self.source, self.target, tally.rows, tally.already, tally.removed, note=note)
+    def moved(self, tally: Tally, *notes: str) -> Moved:
+        if tally.lacking:
+            notes += (f"{tally.lacking:,} chunks are in neither, which 'carrel index build' brings in",)
+        return Moved(self.source, self.target, tally.rows, tally.already, tally.removed, note="; ".join(notes))
 
     def differs(self, what: str) -> StoreUnavailable:
         return StoreUnavailable(

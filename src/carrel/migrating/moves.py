@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from carrel.catalogs.copying import copy, same
+from carrel.catalogs.copying import check_empty, copy, same
 from carrel.catalogs.sql import SqlCatalog
 from carrel.chunking import is_embeddable, is_searched_by_words
 from carrel.errors import InvalidInput
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _NEAR = 1e-6
 """How far the cosine of a vector and its half-precision copy may be from 1."""
+_SOME = 64
+"""Vectors that tell how precise all of them are."""
 
 
 @dataclass(frozen=True)
@@ -37,17 +39,20 @@ class CatalogMove:
     new: Catalog
 
     def check(self) -> None:
-        _database(self.errand.catalog, self.errand.source)
-        self.new.sizes()
+        old, new = self._both()
+        if not (self.errand.is_forced or same(old, new)):
+            check_empty(new)
 
     def run(self) -> Moved:
-        errand = self.errand
-        old, new = _database(errand.catalog, errand.source), _database(self.new, errand.target)
-        there = same(old, new) if errand.ledger.is_resumed else None
-        errand.ledger.open()
-        rows = there or copy(old, new, replace=errand.may_replace, progress=errand.progress)
+        errand, (old, new) = self.errand, self._both()
+        # The same one by another address, too, which would wait for itself.
+        there = same(old, new)
+        rows = there or copy(old, new, replace=errand.is_forced, progress=errand.progress)
         count = sum(rows.values())
         return Moved(errand.source, errand.target, count, count if there else 0, tables=rows)
+
+    def _both(self) -> tuple[Database, Database]:
+        return _database(self.errand.catalog, self.errand.source), _database(self.new, self.errand.target)
 
 
 def _database(catalog: Catalog, named: str) -> Database:
@@ -67,10 +72,10 @@ class VectorsMove:
     tally: Tally = field(default_factory=Tally)
 
     def check(self) -> None:
-        self.errand.check_empty(self.new.count(), f"vectors of {self.new.model!r}")
+        self.errand.check(self.old.count(), self.new.count(), f"vectors of {self.new.model!r}")
 
     def run(self) -> Moved:
-        if (self.new.model, self.new.dim) != (self.old.model, self.old.dim):
+        if (self.new.model, self.new.dim) != (self.old.model, self.old.dim) or (not self.half and self._is_rounded()):
             self.new.clear(model=self.old.model, dim=self.old.dim)
         held, wanted = by_paper(self.new.addresses()), set[str]()
         with self.new.filling():
@@ -79,15 +84,22 @@ class VectorsMove:
                 wanted.update(vectors)
                 self.tally.rows += len(vectors)
         _sweep(self.errand, self.new, wanted, self.tally)
-        notes = ["in half precision, each compared by its direction"] if self.half else []
+        notes = ["in half precision, each compared by its direction"] if self.half and self.tally.rounded else []
         if waiting := self.new.unindexed():
             notes.append(f"{waiting:,} wait to be indexed there, and until then a search may miss some")
-        return self.errand.moved(self.tally, "; ".join(notes))
+        return self.errand.moved(self.tally, *notes)
+
+    def _is_rounded(self) -> bool:
+        """Whether what is there, from a move before, has lost digits: what is put beside it would, too."""
+        some = sorted(self.new.addresses() & self.old.addresses())[:_SOME]
+        old, new = self.old.many(some), self.new.many(some)
+        return any(not np.array_equal(old[one], new[one]) and _is_near(old[one], new[one]) for one in some)
 
     def _move(self, paper_ids: Sequence[str], held: Mapping[str, set[str]]) -> Mapping[str, Vector]:
         chunks = [chunk for chunk in self.errand.catalog.chunks_of(paper_ids) if is_embeddable(chunk)]
         old = self.old.many([chunk.address for chunk in chunks])
         meant = grouped(paper_ids, (chunk for chunk in chunks if chunk.address in old))
+        self.tally.lacking += len(chunks) - len(old)
         there = self.errand.ledger.arrived(meant, held)
         # What the ledger has was compared when it came; whether it is still the same is seen here.
         back = self.new.many([chunk.address for paper_id in there for chunk in meant[paper_id]])
@@ -113,8 +125,13 @@ class VectorsMove:
         one, other = old[address], new.get(address)
         if other is None or np.array_equal(one, other):
             return other is not None
-        cosine = np.dot(one.astype(np.float64), other) / (np.linalg.norm(one) * np.linalg.norm(other))
-        return self.half and abs(1.0 - float(cosine)) < _NEAR
+        self.tally.rounded += 1
+        return self.half and _is_near(one, other)
+
+
+def _is_near(one: Vector, other: Vector) -> bool:
+    cosine = np.dot(one.astype(np.float64), other) / (np.linalg.norm(one) * np.linalg.norm(other))
+    return abs(1.0 - float(cosine)) < _NEAR
 
 
 @dataclass(frozen=True)
@@ -127,14 +144,15 @@ class KeywordsMove:
     tally: Tally = field(default_factory=Tally)
 
     def check(self) -> None:
-        self.errand.check_empty(self.new.count(), "chunks")
+        self.errand.check(self.old.count(), self.new.count(), "words of chunks")
 
     def run(self) -> Moved:
         held, indexed, wanted = by_paper(self.new.addresses()), self.old.addresses(), set[str]()
         for paper_ids in self.errand.batches():
             chunks = self.errand.catalog.chunks_of(paper_ids)
-            searched = (chunk for chunk in chunks if is_searched_by_words(chunk) and chunk.address in indexed)
-            meant = grouped(paper_ids, searched)
+            searched = [chunk for chunk in chunks if is_searched_by_words(chunk)]
+            meant = grouped(paper_ids, (chunk for chunk in searched if chunk.address in indexed))
+            self.tally.lacking += sum(chunk.address not in indexed for chunk in searched)
             there = self.errand.ledger.arrived(meant, held)
             self._put({paper_id: meant[paper_id] for paper_id in paper_ids if paper_id not in there})
             self.tally.already += sum(len(meant[paper_id]) for paper_id in there)
@@ -159,7 +177,7 @@ class GraphMove:
     tally: Tally = field(default_factory=Tally)
 
     def check(self) -> None:
-        self.errand.check_empty(self.new.size().papers, "papers")
+        self.errand.check(self.old.size().papers, self.new.size().papers, "papers' concepts")
 
     def run(self) -> Moved:
         papers, held = self.old.papers(), self.new.papers()

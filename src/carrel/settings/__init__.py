@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import ipaddress
 import os
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
@@ -318,6 +319,11 @@ def _value(settings: Settings, key: str) -> Any:  # noqa: ANN401
     return str(value) if isinstance(value, SecretStr) else value
 
 
+def _without_secrets(given: object) -> object:
+    """An address without who goes there, and by which key."""
+    return re.sub(r"(?<=//).*(?=@)|(?<=\?).*", "…", given) if isinstance(given, str) else given
+
+
 def _validated(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
     nested: dict[str, Any] = {}
     for key, value in values.items():
@@ -328,8 +334,9 @@ def _validated(values: Mapping[str, Any], origins: Mapping[str, str]) -> Setting
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(step) for step in first["loc"])
-        given = "…" if key in _PERSONAL else repr(first["input"])
+        given = "…" if key in _PERSONAL else repr(_without_secrets(first["input"]))
+        said = first["msg"].removeprefix("Value error, ")
         raise InvalidInput(
-            f"setting {key} = {given} from {origins.get(key, 'config')}: {first['msg'].lower()}",
+            f"setting {key} = {given} from {origins.get(key, 'config')}: {said[:1].lower()}{said[1:]}",
             hint=f"{key}: {descriptions().get(key, '')}",
         ) from error

@@ -78,6 +78,14 @@ def catalog_place(name: str) -> str:
     return _database(name, catalog_server(name), "catalog")
 
 
+def _port(parts: SplitResult) -> int | None:
+    try:
+        return parts.port
+    except ValueError:
+        # What is taken for a port may be a piece of a password, and is not repeated.
+        raise ValueError("has a port that is no number up to 65535") from None
+
+
 def _database(name: str, server: str, setting: str, other: str = "") -> str:
     parts = urlsplit(server)
     here = parts.scheme == "postgresql" and not parts.netloc and parts.path.startswith("/")
@@ -86,7 +94,7 @@ def _database(name: str, server: str, setting: str, other: str = "") -> str:
     if parts.password is not None:
         variable = f"CARREL_{setting.upper()}_PASSWORD"
         raise ValueError(f"has a password in it; set {setting}_password, or {variable}, instead")
-    plain = parts.netloc.count("@") <= 1 and not parts.fragment and parts.port != 0
+    plain = parts.netloc.count("@") <= 1 and not parts.fragment and _port(parts) != 0
     if not plain or not parse_qs(parts.query).keys() <= _DATABASE_OPTIONS:
         raise ValueError("has more in it than user, host, port, database, sslmode and sslrootcert")
     return name

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from carrel.types.service import Job, Submission
 
 _GONE = frozenset({DocumentStatus.FAILED, DocumentStatus.ARCHIVED})
+_ON_THEIR_WAY = frozenset({DocumentStatus.PENDING, DocumentStatus.PROCESSING})
 
 
 class MemorySubmissions:
@@ -41,13 +42,23 @@ class MemorySubmissions:
             self._jobs[job.id] = replace(job, created_at=now(), started_at="", completed_at="")
             return True
 
-    def change(self, document_id: str, **values: Any) -> None:  # noqa: ANN401
+    def change(self, document_id: str, *, among: Collection[DocumentStatus] | None = None, **values: Any) -> bool:  # noqa: ANN401
         with self._lock:
-            if document_id in self._documents:
-                at = now()
-                active = {"ingested_at": at} if values.get("status") == DocumentStatus.ACTIVE else {}
-                changed = {**values, **active, "updated_at": at}
-                self._documents[document_id] = replace(self._documents[document_id], **changed)
+            before = self._documents.get(document_id)
+            if before is None or (among is not None and before.status not in among):
+                return False
+            at = now()
+            active = {"ingested_at": at} if values.get("status") == DocumentStatus.ACTIVE else {}
+            self._documents[document_id] = replace(before, **{**values, **active, "updated_at": at})
+            return True
+
+    def forsake(self, reason: str) -> int:
+        with self._lock:
+            pending = self.documents(statuses=_ON_THEIR_WAY, limit=len(self._documents))
+            forsaken = [one.id for one in pending if not self._is_busy(one.id)]
+            for document_id in forsaken:
+                self.change(document_id, status=DocumentStatus.FAILED, error_message=reason)
+            return len(forsaken)
 
     def advance(self, job_id: str, **values: Any) -> bool:  # noqa: ANN401
         with self._lock:

@@ -13,6 +13,7 @@ import secrets
 import shutil
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,6 +75,7 @@ class FlatVectors:
         self._directory = directory
         self._wanted = (model, dim)
         self._stamp: tuple[int, int, int] | None = None
+        self._loading = Lock()
         self._live: list[_Live] = []
         self.model, self.dim = model, dim
         # What is damaged is told to the first that asks: there is more in a library than its vectors.
@@ -139,8 +141,7 @@ class FlatVectors:
         return {address for live in self._live for address in live.segment.addresses_of(np.flatnonzero(live.alive))}
 
     def clear(self, *, model: str, dim: int) -> None:
-        self.model, self.dim = self._wanted = model, dim
-        self._commit([], added=None)
+        self._commit([], added=None, named=(model, dim))
 
     def beside(self, *, model: str, dim: int) -> VectorStore:
         made = FlatVectors(self._beside, model=model, dim=dim)
@@ -157,8 +158,7 @@ class FlatVectors:
             for live in other._live:
                 for name in filter(None, (live.segment.name, live.dead_file)):
                     link_or_copy(self._beside / name, self._directory / name)
-        self.model, self.dim = self._wanted = other.model, other.dim
-        self._commit(other._live, added=None)
+        self._commit(other._live, added=None, named=(other.model, other.dim))
         other.close()
         shutil.rmtree(self._beside, ignore_errors=True)
 
@@ -167,8 +167,9 @@ class FlatVectors:
         return self._directory.with_name(f"{self._directory.name}-beside")
 
     def close(self) -> None:
-        self._live = []
-        self._stamp = None
+        with self._loading:
+            self._stamp = None
+            self._live = []
 
     def _without(self, paper_ids: set[str]) -> list[_Live]:
         """The live rows, those of some papers marked dead; segments left empty are dropped."""
@@ -184,8 +185,13 @@ class FlatVectors:
         name = f"segment-{secrets.token_hex(8)}"
         return name, write_segment(self._directory / name, sources)
 
-    def _commit(self, kept: Sequence[_Live], added: tuple[str, int] | None) -> None:
-        """Write what is new, then the manifest that makes it count, then sweep what nothing names any more."""
+    def _commit(
+        self, kept: Sequence[_Live], added: tuple[str, int] | None, named: tuple[str, int] | None = None
+    ) -> None:
+        """Write what is new, then the manifest that makes it count, then sweep what nothing names any more.
+
+        Another model is `named`, and is this store's once the manifest says so.
+        """
         with writing(self._directory):
             self._directory.mkdir(parents=True, exist_ok=True)
         segments = [
@@ -194,8 +200,10 @@ class FlatVectors:
         ]
         if added:
             segments.append({"name": added[0], "rows": added[1], "dead": None})
-        manifest = {"format": _FORMAT, "model": self.model, "dim": self.dim, "segments": segments}
+        model, dim = named or (self.model, self.dim)
+        manifest = {"format": _FORMAT, "model": model, "dim": dim, "segments": segments}
         write_atomically(self._directory / _MANIFEST, json.dumps(manifest, indent=1).encode())
+        self._wanted = named or self._wanted
         self._refresh()
         self._sweep({str(entry[key]) for entry in segments for key in ("name", "dead")})
 
@@ -203,7 +211,7 @@ class FlatVectors:
         if live.alive.all():
             return None
         name = f"dead-{secrets.token_hex(8)}"
-        write_atomically(self._directory / name, np.packbits(~live.alive).tobytes(), durable=False)
+        write_atomically(self._directory / name, np.packbits(~live.alive).tobytes())
         return name
 
     def _sweep(self, named: set[str]) -> None:
@@ -217,10 +225,20 @@ class FlatVectors:
 
     def _refresh(self) -> None:
         """Follow the manifest when another process has replaced it."""
+        if self._stamp_now() == self._stamp:
+            self._check_whole()
+            return
+        # One thread at a time: what another read earlier must not replace what is newer.
+        with self._loading:
+            self._reload()
+
+    def _stamp_now(self) -> tuple[int, int, int]:
+        return stamp_of(self._directory / _MANIFEST) or _NONE
+
+    def _reload(self) -> None:
         for attempt in range(1, _REOPENS + 1):
-            stamp = stamp_of(self._directory / _MANIFEST) or _NONE
+            stamp = self._stamp_now()
             if stamp == self._stamp:
-                self._check_whole()
                 return
             try:
                 self._load()

@@ -181,9 +181,17 @@ def write_segment(directory: Path, sources: Sequence[Rows]) -> int:
         if len(records) >= _CODED_ROWS:
             vectors = np.memmap(temporary / "vectors.f32", dtype="<f4", mode="r").reshape(len(records), -1)
             codes.write_codes(temporary / _CODES, vectors)
-        np.save(temporary / "rows.npy", records, allow_pickle=False)
-        (temporary / "addresses.utf8").write_bytes(b"".join(addresses))
-        (temporary / "dictionary.json").write_text(json.dumps(dictionary, ensure_ascii=False), encoding="utf-8")
+        # On the disk before a manifest names them: addresses that are lost in a power cut would look like others.
+        with (temporary / "rows.npy").open("wb") as file:
+            np.save(file, records, allow_pickle=False)
+            flush(file)
+        for name, content in (
+            ("addresses.utf8", b"".join(addresses)),
+            ("dictionary.json", json.dumps(dictionary, ensure_ascii=False).encode()),
+        ):
+            with (temporary / name).open("wb") as file:
+                file.write(content)
+                flush(file)
     return len(records)
 
 

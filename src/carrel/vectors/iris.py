@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -16,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 from iris import dbapi
 
-from carrel.errors import StoreUnavailable
+from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.telemetry import log
 from carrel.types import EVERYTHING, Filter, Hit
 from carrel.vectors import check_model, check_query, check_rows
@@ -65,6 +66,7 @@ class IrisVectors:
         part: str = _CURRENT,
     ) -> None:
         self._address = f"{kind}:{argument}"
+        self._place = _place(self._address)
         self._options = {"argument": argument, "namespace": namespace, "password": password, "kind": kind}
         self._owner = sql.digest(namespace)
         self._password = password
@@ -84,9 +86,12 @@ class IrisVectors:
             held = self._held(ask)
             check_model(self, self._wanted)
             check_rows(chunks, vectors, self.dim)
-            table = (held or self._make(ask, *self._wanted)).table
-            self._delete(ask, table, {chunk.paper_id for chunk in chunks})
-            ask.many(sql.PUT.format(table=table), list(map(sql.row, chunks, vectors)))
+            if held:
+                self._delete(ask, held.table, {chunk.paper_id for chunk in chunks})
+                ask.many(sql.PUT.format(table=held.table), list(map(sql.row, chunks, vectors)))
+        if held is None:
+            self._begin()
+            self.put(chunks, vectors)
 
     def filling(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -132,14 +137,16 @@ class IrisVectors:
 
     def clear(self, *, model: str, dim: int) -> None:
         self._wanted = (model, dim)
-        with self._writing() as ask:
+        with self._alone() as ask:
             before = self._held(ask)
-            self._make(ask, model, dim)
-            self._drop(ask, before)
+            made = self._make(ask, model, dim)
+            ask.commit()
+            if before and before.table != made.table:
+                self._drop(ask, before)
 
     def beside(self, *, model: str, dim: int) -> VectorStore:
         made = IrisVectors(**self._options, model=model, dim=dim, part=_BESIDE)
-        with made._writing() as ask:
+        with made._alone() as ask:
             if made._held(ask) is None or (made.model, made.dim) != (model, dim):
                 made._make(ask, model, dim)
         return made
@@ -147,15 +154,16 @@ class IrisVectors:
     def adopt(self, other: VectorStore) -> None:
         if not isinstance(other, IrisVectors) or (other._part, other._owner) != (_BESIDE, self._owner):
             raise ValueError("only what was made beside this store can be adopted")
-        self._wanted = (other.model, other.dim)
-        with self._writing() as ask:
+        with self._alone() as ask:
             before, new = self._held(ask), other._held(ask)
+            if new is None:
+                raise ValueError("nothing is beside this store any more")
             ask(sql.FORGET_SET, [self._owner, _BESIDE])
-            if new:
-                self._point(ask, new)
+            self._point(ask, new)
             ask.commit()
-            # Whoever reads it at this moment sees that it is no longer the one in use, and reads again.
-            self._drop(ask, before)
+            self._wanted = (new.model, new.dim)
+            if before:
+                self._drop(ask, before)
         other.close()
 
     def close(self) -> None:
@@ -163,6 +171,12 @@ class IrisVectors:
             opened, self._opened = self._opened, None
             if opened:
                 opened.close()
+
+    def _begin(self) -> None:
+        """A table for the first papers, unless another process has made one since we looked."""
+        with self._alone() as ask:
+            if self._held(ask) is None:
+                self._make(ask, *self._wanted)
 
     def _make(self, ask: _Asking, model: str, dim: int) -> VectorSet:
         """An empty table that nobody uses, and from now on this one's."""
@@ -181,9 +195,15 @@ class IrisVectors:
         return to
 
     @staticmethod
-    def _drop(ask: _Asking, held: VectorSet | None) -> None:
-        if held:
+    def _drop(ask: _Asking, held: VectorSet) -> None:
+        """Whoever reads it at this moment sees that it is no longer the one in use, and reads again.
+
+        What is left of it is dropped when its name is next needed.
+        """
+        try:
             ask(sql.DROP.format(table=held.table))
+        except dbapi.Error as error:
+            log("vectors", logging.WARNING, "not dropped", table=held.table, reason=_reason(error))
 
     @staticmethod
     def _delete(ask: _Asking, table: str, paper_ids: Collection[str]) -> None:
@@ -202,7 +222,7 @@ class IrisVectors:
         """What was read of a table that was still the one in use afterwards."""
         for attempt in range(1, _TRIES + 1):
             try:
-                with self._asking() as ask:
+                with self._reading() as ask:
                     held = self._held(ask)
                     told = work(ask, held)
                     if self._held(ask) == held:
@@ -213,6 +233,28 @@ class IrisVectors:
                 if attempt == _TRIES:
                     raise self._unavailable(error) from error
         raise self._unavailable(RuntimeError("its tables are replaced again and again"))
+
+    @contextmanager
+    def _reading(self) -> Iterator[_Asking]:
+        with self._asking() as ask:
+            try:
+                yield ask
+            finally:
+                # The driver begins a transaction with the first sentence, and the server keeps it until it is ended.
+                with suppress(dbapi.Error):
+                    ask.rollback()
+
+    @contextmanager
+    def _alone(self) -> Iterator[_Asking]:
+        """Written while nobody else changes which tables are in use."""
+        with self._lock:
+            try:
+                with self._writing() as ask:
+                    ask(sql.LOCK)
+                    yield ask
+            finally:
+                # The server keeps such a lock beyond the transaction, until its connection ends.
+                self.close()
 
     @contextmanager
     def _writing(self) -> Iterator[_Asking]:
@@ -239,27 +281,23 @@ class IrisVectors:
             yield _Asking(self._opened)
 
     def _connect(self) -> dbapi.IRISConnection:
-        at = urlsplit(self._address)
         try:
-            connection = dbapi.connect(
-                hostname=at.hostname or "localhost",
-                port=at.port or _PORT,
-                namespace=unquote(at.path.strip("/")) or "USER",
-                username=unquote(at.username or ""),
-                password=self._password,
-                timeout=_PATIENCE,
-                autoCommit=False,
-            )
+            connection = dbapi.connect(**self._place, password=self._password, timeout=_PATIENCE, autoCommit=False)
         except dbapi.Error as error:
             raise self._unavailable(error) from error
-        ask = _Asking(connection)
-        ask(sql.COMMITTED)
-        ask(sql.MAKE_SETS)
-        ask.commit()
+        try:
+            ask = _Asking(connection)
+            ask(sql.COMMITTED)
+            ask(sql.MAKE_SETS)
+            ask.commit()
+        except BaseException:
+            with suppress(dbapi.Error):
+                connection.close()
+            raise
         return connection
 
     def _unavailable(self, error: Exception) -> StoreUnavailable:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        reason = _reason(error)
         denied = "access denied" in reason.lower()
         return StoreUnavailable(
             f"cannot use the vectors on {self._address!r}: {reason}",
@@ -267,6 +305,27 @@ class IrisVectors:
             if denied
             else "See that the server runs and the setting vectors names it; or set vectors = 'flat'.",
         )
+
+
+def _place(address: str) -> dict[str, Any]:
+    """As the driver wants to be told it."""
+    try:
+        at = urlsplit(address)
+        port = at.port or _PORT
+    except ValueError as error:
+        raise InvalidInput(
+            f"{address!r} names no server: {error}", hint="Write vectors = 'iris://user@host:1972/NAMESPACE'."
+        ) from error
+    return {
+        "hostname": at.hostname or "localhost",
+        "port": port,
+        "namespace": unquote(at.path.strip("/")) or "USER",
+        "username": unquote(at.username or ""),
+    }
+
+
+def _reason(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 class _Asking:
@@ -295,6 +354,17 @@ class _Asking:
 
 
 def _nearest(ask: _Asking, held: VectorSet, vector: Vector, limit: int, where: Filter) -> list[Hit]:
+    """Asked for some papers at a time: one sentence takes only so many parameters."""
+    papers = sorted(where.paper_ids)
+    parts = [
+        replace(where, paper_ids=frozenset(papers[start : start + _AT_ONCE]))
+        for start in range(0, max(1, len(papers)), _AT_ONCE)
+    ]
+    hits = [hit for part in parts for hit in _nearest_of(ask, held, vector, limit, part)]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.address))[:limit]
+
+
+def _nearest_of(ask: _Asking, held: VectorSet, vector: Vector, limit: int, where: Filter) -> list[Hit]:
     """Fetched with some to spare, and compared once more, as exactly as they are stored."""
     conditions, values = sql.conditions(where)
     most = limit + _MORE
@@ -310,5 +380,4 @@ def _nearest(ask: _Asking, held: VectorSet, vector: Vector, limit: int, where: F
         return []
     stored = np.stack([sql.vector_of(packed) for _, packed, _ in rows])
     scores = np.vecdot(stored, vector).astype(np.float64).clip(-1.0, 1.0).round(6).tolist()
-    hits = [Hit(sql.address_of(row[0]), score) for row, score in zip(rows, scores, strict=True)]
-    return sorted(hits, key=lambda hit: (-hit.score, hit.address))[:limit]
+    return [Hit(sql.address_of(row[0]), score) for row, score in zip(rows, scores, strict=True)]

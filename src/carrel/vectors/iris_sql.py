@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
 MAKE_SETS = """CREATE TABLE IF NOT EXISTS RAG.VectorSets (set_owner VARCHAR(40), set_part VARCHAR(10),
     set_table VARCHAR(100), set_model VARCHAR(1000), set_dim INTEGER, PRIMARY KEY (set_owner, set_part))"""
+LOCK = "LOCK TABLE RAG.VectorSets IN EXCLUSIVE MODE"
 SETS = "SELECT set_part, set_table, set_model, set_dim FROM RAG.VectorSets WHERE set_owner = ?"
 FORGET_SET = "DELETE FROM RAG.VectorSets WHERE set_owner = ? AND set_part = ?"
 PUT_SET = """INSERT INTO RAG.VectorSets (set_owner, set_part, set_table, set_model, set_dim)

@@ -58,6 +58,8 @@ _TIE = 1e-6
 """Scores nearer than this are one score: a product may differ in its last bits."""
 _PAUSES = (0.01, 0.05, 0.2, 0.5)
 """Seconds before another try; from the last one on, always the same."""
+_TRIES = 4
+"""At least, however long one takes: what is swept while it is read for a minute is there in another version."""
 
 
 class LanceVectors:
@@ -162,9 +164,11 @@ class LanceVectors:
         before, put = table.version, upkeep.stamp()
         table.add(rows(chunks, vectors, put, table.schema))
         own = f"put = {quoted(put)}"
-        # All rows of the papers, also those that are still coming: two that put the same paper are to meet here.
+        # Also those that are still coming: two that put the same paper are to meet here.
         papers = among("paper_id", {chunk.paper_id for chunk in chunks})
-        table.update(where=papers, values_sql={LIVE: own, "coming": f"coming AND NOT {own}"})
+        table.update(
+            where=f"({LIVE} OR coming) AND {papers}", values_sql={LIVE: own, "coming": f"coming AND NOT {own}"}
+        )
         now = self._follow()
         if now is None or now.name != table.name:
             # Another process has exchanged the tables meanwhile.
@@ -252,11 +256,14 @@ class LanceVectors:
         """Do it, and begin anew where another process came in between."""
         begun, pauses = time.monotonic(), chain(_PAUSES, repeat(_PAUSES[-1]))
         with self._place.reporting():
+            tries = 0
             while True:
+                tries += 1
                 try:
                     return work()
                 except LanceError as error:
-                    if time.monotonic() - begun >= patience(error):
+                    is_late = tries >= _TRIES and time.monotonic() - begun >= patience(error)
+                    if is_late or not patience(error):
                         raise
                 self._opened = None
                 self._pointer.forget()
@@ -266,8 +273,10 @@ class LanceVectors:
 def _nearest(table: Table, vector: Vector, asked: int, where: Filter) -> pa.Table:
     query = cast("LanceVectorQueryBuilder", table.search(vector, vector_column_name=VECTOR))
     query = query.where(condition(where), prefilter=True).select(["chunk_id", VECTOR, "_distance"]).limit(asked)
-    probes = upkeep.probes(table, thorough=where != EVERYTHING)
-    query = query.nprobes(probes).refine_factor(_REFINE) if probes else query.distance_type("dot")
+    if upkeep.is_indexed(table):
+        query = query.nprobes(upkeep.EVERY).refine_factor(_REFINE)
+    else:
+        query = query.distance_type("dot")
     return query.to_arrow()
 
 

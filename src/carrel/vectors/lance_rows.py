@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 LIVE = "live"
 VECTOR = "vector"
 _LARGEST = 2**63 - 1
+_NULLABLE = ("page_start", "page_end")
+_NUMBER = re.compile(r"/p(\d+)$")
 
 
 def schema(dim: int, *, half: bool) -> pa.Schema:
@@ -34,12 +37,22 @@ def schema(dim: int, *, half: bool) -> pa.Schema:
         "venue_folded": pa.string(),
         "tags": pa.list_(pa.string()),
         "topic": pa.string(),
+        "chapter_title": pa.string(),
+        "section_title": pa.string(),
+        "chunk_idx": pa.int64(),
+        "depth": pa.string(),
+        "text": pa.string(),
+        "page_start": pa.int64(),
+        "page_end": pa.int64(),
+        "title": pa.string(),
+        "authors": pa.list_(pa.string()),
+        "figure_ids": pa.list_(pa.string()),
         VECTOR: pa.list_(numbers, dim),
         "put": pa.string(),
         "coming": pa.bool_(),
         LIVE: pa.bool_(),
     }
-    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in columns.items()])
+    return pa.schema([pa.field(name, kind, nullable=name in _NULLABLE) for name, kind in columns.items()])
 
 
 def check_names(chunks: Sequence[Chunk]) -> None:
@@ -51,6 +64,7 @@ def check_names(chunks: Sequence[Chunk]) -> None:
 
 
 def rows(chunks: Sequence[Chunk], vectors: Matrix, put: str, fields: pa.Schema) -> pa.Table:
+    """In the columns that the table has: one that was made before has none for other programs."""
     numbers = fields.field(VECTOR).type
     values = pa.array(np.ascontiguousarray(vectors, dtype=numbers.value_type.to_pandas_dtype()).ravel())
     columns = {
@@ -64,12 +78,30 @@ def rows(chunks: Sequence[Chunk], vectors: Matrix, put: str, fields: pa.Schema) 
         "venue_folded": [_cleaned(chunk.venue.casefold()) for chunk in chunks],
         "tags": [[_cleaned(tag) for tag in chunk.tags] for chunk in chunks],
         "topic": [_cleaned(chunk.topic) for chunk in chunks],
+        **_for_others(chunks),
         VECTOR: pa.FixedSizeListArray.from_arrays(values, numbers.list_size),
         "put": [put] * len(chunks),
         "coming": [True] * len(chunks),
         LIVE: [False] * len(chunks),
     }
-    return pa.table(columns, schema=fields)
+    return pa.table({name: columns[name] for name in fields.names}, schema=fields)
+
+
+def _for_others(chunks: Sequence[Chunk]) -> dict[str, list[Any]]:
+    """What no search reads: other programs find it as papers-rag has it."""
+    return {
+        "chapter_title": [_cleaned("".join(chunk.section_path[:1])) for chunk in chunks],
+        # What stands before a chapter's first section is in none.
+        "section_title": [_cleaned("".join(chunk.section_path[1:][-1:])) for chunk in chunks],
+        "chunk_idx": [int(found[1]) if (found := _NUMBER.search(chunk.address)) else 0 for chunk in chunks],
+        "depth": ["paragraph"] * len(chunks),
+        "text": [_cleaned(chunk.text) for chunk in chunks],
+        "page_start": [chunk.page_start for chunk in chunks],
+        "page_end": [chunk.page_end for chunk in chunks],
+        "title": [_cleaned(chunk.title) for chunk in chunks],
+        "authors": [[_cleaned(author) for author in chunk.authors] for chunk in chunks],
+        "figure_ids": [[_cleaned(address) for address in chunk.exhibits] for chunk in chunks],
+    }
 
 
 def vectors_in(found: pa.Table) -> Matrix:

@@ -23,7 +23,7 @@ os.environ.setdefault("LANCEDB_LOG", "error")
 import lancedb
 import pyarrow as pa
 
-from carrel.errors import StoreUnavailable
+from carrel.errors import ReadOnlyLibrary, StorageFull, StoreUnavailable
 from carrel.files import storage_error, writing
 from carrel.locking import held
 
@@ -140,8 +140,14 @@ class Place:
                 "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; or set vectors = 'flat'.",
             )
         number = int(found[1]) if (found := _SYSTEM.search(str(error))) else errno.ENOENT
+        refused = storage_error(OSError(number, os.strerror(number)), Path(self.address))
+        if isinstance(refused, StorageFull | ReadOnlyLibrary):
+            return refused
         if number != errno.ENOENT:
-            return storage_error(OSError(number, os.strerror(number)), Path(self.address))
+            return StoreUnavailable(
+                f"the vector index in {self.address!r} cannot be used: {os.strerror(number)}",
+                hint="Run `carrel doctor`.",
+            )
         return StoreUnavailable(
             f"the vector index in {self.address!r} cannot be read: {_reason(error)}",
             hint="It is derived: delete that directory and run 'carrel index build'.",

@@ -10,11 +10,12 @@ import logging
 import secrets
 import time
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from carrel.telemetry import log
 from carrel.vectors.lance_rows import LIVE, VECTOR, quoted
-from carrel.vectors.lance_tables import LanceError
+from carrel.vectors.lance_tables import LanceError, patience
 
 if TYPE_CHECKING:
     from lancedb.table import Table
@@ -37,10 +38,8 @@ _A_PARTITION = 8192
 """Rows of it, as Lance itself has it: it divides those that have grown."""
 _SEGMENTS = 24
 """Of an index, to which Lance adds one each time and keeps the rows of each apart: then it is made anew, of one."""
-_ALL = 200_000
-"""Rows up to which every partition is looked into."""
-_SHARE = 0.6
-"""Of the partitions of more rows."""
+EVERY = 2**31 - 1
+"""More partitions than there are: Lance looks into all of them. Into fewer would be hardly quicker, and miss some."""
 _INDEX = f"{VECTOR}_idx"
 
 
@@ -60,14 +59,16 @@ def is_due(table: Table, before: int) -> bool:
 
 
 def tidy(table: Table, *, is_served: bool) -> None:
-    """Whatever comes in between, it will be done next time: what was put is there already."""
-    try:
-        _bury(table)
-        if table.count_rows() >= INDEXED_FROM:
-            _index(table)
-        _optimize(table, is_served=is_served)
-    except LanceError as error:
-        log("vectors", logging.INFO, "not tidied", table=table.name, reason=str(error))
+    """Whatever comes in between, it will be done next time: what was put is there already.
+
+    Each step by itself: where no index can be made files are joined and old ones swept, all the same.
+    """
+    for step in (_bury, _index, partial(_optimize, is_served=is_served)):
+        try:
+            step(table)
+        except LanceError as error:
+            level = logging.INFO if patience(error) else logging.WARNING
+            log("vectors", level, "not tidied", table=table.name, reason=str(error))
 
 
 def _optimize(table: Table, *, is_served: bool) -> None:
@@ -91,15 +92,20 @@ def _bury(table: Table) -> None:
 def _index(table: Table) -> None:
     from lancedb.index import Bitmap, BTree, IvfSq, LabelList
 
+    rows = table.count_rows()
+    if rows < INDEXED_FROM:
+        return
     kinds: dict[str, BTree | Bitmap | LabelList | IvfSq] = {
         "chunk_id": BTree(),
         "paper_id": BTree(),
         "year": BTree(),
         "kind": Bitmap(),
         "topic": Bitmap(),
+        "chapter_idx": Bitmap(),
+        "section_idx": Bitmap(),
         LIVE: Bitmap(),
         "tags": LabelList(),
-        VECTOR: IvfSq(distance_type="cosine", num_partitions=max(1, table.count_rows() // _A_PARTITION)),
+        VECTOR: IvfSq(distance_type="cosine", num_partitions=max(1, rows // _A_PARTITION)),
     }
     good = {index.name for index in table.list_indices() if (index.num_segments or 0) < _SEGMENTS}
     for column, kind in kinds.items():
@@ -107,10 +113,5 @@ def _index(table: Table) -> None:
             table.create_index(column, config=kind, name=f"{column}_idx", replace=True)
 
 
-def probes(table: Table, *, thorough: bool) -> int:
-    """Into how many partitions to look, 0 where there are none: into each that a filter may have left few rows in."""
-    index = table.index_stats(_INDEX)
-    if index is None:
-        return 0
-    share = 1.0 if thorough else min(1.0, max(_SHARE, _ALL / max(1, index.num_indexed_rows)))
-    return 1 + round(index.num_indexed_rows / _A_PARTITION * share)
+def is_indexed(table: Table) -> bool:
+    return any(index.name == _INDEX for index in table.list_indices())

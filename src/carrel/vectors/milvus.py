@@ -7,6 +7,8 @@ readers see all at once, and then deletes those of its old ones that were not re
 
 from __future__ import annotations
 
+import logging
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -17,6 +19,7 @@ import numpy as np
 from pymilvus import CollectionSchema, DataType, FieldSchema
 from pymilvus.milvus_client import IndexParams
 
+from carrel import telemetry
 from carrel.databases.milvus import MilvusServer, both, condition, fact_fields, facts_of, one_of
 from carrel.databases.milvus_rows import AT_ONCE, MOST, Found, Rows, best, groups, in_order
 from carrel.databases.milvus_versions import FEW, Columns, Versions
@@ -45,6 +48,8 @@ _FEW = 500
 """Rows that are rather compared one by one."""
 _BUCKETS = 16
 """Shares of all rows, so small that Milvus compares the rows of one with a filter one by one: those under 7 %."""
+_TOGETHER = 8
+"""Of these shares, how many are asked for at a time."""
 _FIELDS = ("chunk_id", "vector", "venue")
 _PAGE = 1000
 
@@ -57,7 +62,7 @@ class MilvusVectors:
     ) -> None:
         self._place = (kind, argument, namespace, password)
         server = MilvusServer(kind, argument, password=password, setting="vectors", instead="flat")
-        self._versions = Versions(server, server.name(namespace), _columns)
+        self._versions = Versions(server, server.name(namespace), _columns, marks=["model"])
         self._rows = Rows(self._versions, self._look)
         self._beside = ""
         self._wanted = (model, dim)
@@ -112,7 +117,10 @@ class MilvusVectors:
         def waiting(version: Version) -> int:
             if self._rows.server.is_lite:
                 return 0  # It compares all.
-            rows = self._rows.count(version) - self._versions.indexed(version)
+            held = self._rows.count(version)
+            growing = held - self._rows.count(version, ignore_growing=True)
+            # Of the indexed ones, some may have been replaced by such as are not.
+            rows = max(growing, held - self._versions.indexed(version))
             return rows if rows > FEW else 0
 
         return self._rows.reading(waiting, 0)
@@ -139,16 +147,14 @@ class MilvusVectors:
     def adopt(self, other: VectorStore) -> None:
         if not isinstance(other, MilvusVectors) or other._versions.name != self._versions.name or not other._beside:
             raise ValueError("only what was made beside this store can be adopted")
-        version = self._versions.at(other._beside)
-        if version is None:
-            raise StoreUnavailable(
-                f"the collection {other._beside!r} in {self._rows.server.address!r} was dropped meanwhile",
-                hint="Run 'carrel index build' again.",
-            )
-        self._versions.turn_to(version)
+        self._versions.turn_to(other._built())
         self.model, self.dim = self._wanted = other.model, other.dim
-        self._versions.sweep()
         other.close()
+        try:
+            self._versions.sweep()
+        except StoreUnavailable as error:
+            # The new vectors are in use: what is left of the old ones goes with the next change.
+            telemetry.log("vectors", logging.WARNING, "the replaced vectors were not dropped", reason=str(error))
 
     def close(self) -> None:
         self._rows.server.close()
@@ -165,9 +171,19 @@ class MilvusVectors:
 
     def _look(self) -> Version | None:
         """The collection as it is now: whoever else writes may have put another in its place."""
-        version = self._versions.at(self._beside) if self._beside else self._versions.current()
+        version = self._built() if self._beside else self._versions.current()
         facts = version.facts if version else self._facts
         self.model, self.dim = facts["model"], int(facts["dim"])
+        return version
+
+    def _built(self) -> Version:
+        """What is beside the collection that is searched, and never that one instead."""
+        version = self._versions.at(self._beside)
+        if version is None:
+            raise StoreUnavailable(
+                f"the collection {self._beside!r} in {self._rows.server.address!r} was dropped meanwhile",
+                hint="Run 'carrel index build' again.",
+            )
         return version
 
     def _put(self, chunks: Sequence[Chunk], vectors: Matrix) -> None:
@@ -197,7 +213,10 @@ class MilvusVectors:
         if not said or self._rows.count(version, said) <= max(_FEW, limit):
             return self._nearest_of_all(version, vector, limit, where, said)
         shares = [both(said, f"bucket == {bucket}") for bucket in range(_BUCKETS)]
-        return in_order(hit for one in shares for hit in self._best(version, vector, limit, where, one))[:limit]
+        # As long as something is written each waits for the server's clock: not one after the other.
+        with ThreadPoolExecutor(_TOGETHER) as pool:
+            nearest = pool.map(partial(self._best, version, vector, limit, where), shares)
+            return in_order(hit for hits in nearest for hit in hits)[:limit]
 
     def _among_the_nearest(
         self, version: Version, vector: Vector, limit: int, where: Filter, said: str

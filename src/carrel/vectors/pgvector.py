@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
 import numpy as np
-from psycopg import errors
+from psycopg import OperationalError, errors
 
 from carrel.databases import facts
 from carrel.databases.postgresql import kept_on
@@ -237,7 +237,8 @@ class PgVectors:
                 sets.index(session, held)
         except (StoreUnavailable, StorageFull) as error:
             log("vectors", logging.WARNING, "not indexed", table=held.table, reason=error.message)
-            if not isinstance(error.__cause__, errors.LockNotAvailable):
+            # A lost connection, a full disk and who else is in the way may pass: the next put tries again.
+            if not isinstance(error.__cause__, OperationalError):
                 self._unindexed.add(held.id)
 
     def _is_large(self, session: Session, held: VectorSet) -> bool:

@@ -53,12 +53,15 @@ _TABLE = f"""
         embedding {{type}}({{dim}}) NOT NULL);
     ALTER TABLE {{table}} ALTER COLUMN embedding SET STORAGE {{storage}};
     {facts.INDEXES}"""
-_UNINDEXED = "SELECT FROM vector_sets WHERE id = ? AND indexed = 0 FOR NO KEY UPDATE SKIP LOCKED"
+# Marked first, with all that this locks: one who exchanges sets waits for it here, and nobody for each other.
+_MARK_INDEXED = """
+    UPDATE vector_sets SET indexed = 1
+    WHERE id = (SELECT id FROM vector_sets WHERE id = ? AND indexed = 0 FOR NO KEY UPDATE SKIP LOCKED) RETURNING id"""
 _INDEX = "CREATE INDEX ON {table} USING hnsw ({column} {type}_ip_ops) WITH (m = 16, ef_construction = 200)"
 # Memory: what the server gives, if that is more, for an index that outgrows it is made many times more slowly. Workers
-# would share memory that a container has little of.
+# would share memory that a container has little of. A user's limit of time is meant for questions.
 _BUILDING = """
-    SELECT set_config('max_parallel_maintenance_workers', '0', true),
+    SELECT set_config('max_parallel_maintenance_workers', '0', true), set_config('statement_timeout', '0', true),
         set_config('maintenance_work_mem', greatest(pg_size_bytes('512MB'), given) / 1024 || 'kB', true)
     FROM pg_size_bytes(current_setting('maintenance_work_mem')) AS given"""
 
@@ -103,7 +106,9 @@ def found(session: Session, role: str) -> VectorSet | None:
 
 def kept(session: Session, role: str) -> VectorSet | None:
     """It is neither dropped nor exchanged until the transaction ends."""
-    return next(map(_read, session.rows(f"{_SET} FOR KEY SHARE", [role])), None)
+    held = next(map(_read, session.rows(f"{_SET} FOR KEY SHARE", [role])), None)
+    # One that was exchanged while it was waited for has another in its place.
+    return kept(session, role) if held is None and found(session, role) else held
 
 
 def made(session: Session, role: str, model: str, dim: int, *, half: bool) -> VectorSet:
@@ -137,12 +142,11 @@ def adopt(session: Session) -> VectorSet:
 
 def index(session: Session, held: VectorSet) -> None:
     """Unless another process does so at this moment."""
-    if not session.rows(_UNINDEXED, [held.id]):
+    if not session.rows(_MARK_INDEXED, [held.id]):
         return
     session.rows(_BUILDING)
     session.write(_INDEX.format(table=held.table, column=held.indexed_column, type=held.indexed_type), [()])
     session.write(f"ANALYZE {held.table}", [()])
-    session.write("UPDATE vector_sets SET indexed = 1 WHERE id = ?", [(held.id,)])
 
 
 def _read(row: Row) -> VectorSet:

@@ -8,10 +8,12 @@ import numpy as np
 
 from carrel import databases, health
 from carrel.errors import StoreUnavailable
+from carrel.identifiers import paper_of
+from carrel.stores import fits
 from carrel.verifying import Fault, Verified
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from carrel.health import IndexCheck
@@ -23,15 +25,16 @@ if TYPE_CHECKING:
 _AT_ONCE = 4096
 _UNIT = 1e-2
 """How far the length of a unit vector may be off."""
+_SAME = 0.999
+"""The least cosine of a vector and the same in half precision."""
 _HINT = "Run 'carrel index build'. If that does not help, 'carrel index build --force' makes every index anew."
 _HINT_OF_A_FILE = (
     "Delete the damaged file and run 'carrel index build': references come back from refs.jsonl, texts by 'carrel add'."
 )
 
 
-def verify(place: Layout, open_stores: Callable[[], Stores], found: Found) -> Verified:
-    """Look at the files first: what is broken there explains whatever comes after."""
-    files = {"catalog": place.database, "graph": place.cache / "graph" / "graph.db"}
+def verify(place: Layout, files: Mapping[str, Path], open_stores: Callable[[], Stores], found: Found) -> Verified:
+    """Look at the databases in files first: what is broken there explains whatever comes after."""
     broken = [fault for store, path in files.items() for fault in _file_faults(store, path)]
     if broken:
         return Verified({"files": len(files)}, tuple(broken), hint=_HINT_OF_A_FILE)
@@ -51,7 +54,7 @@ def _verified(stores: Stores, checked: IndexCheck) -> Verified:
     problems = (
         *_index_faults(checked),
         *_text_faults(chunks, stores),
-        *_vector_faults(stores),
+        *_vector_faults(chunks, stores),
         *_count_faults(len(chunks), stores),
     )
     counted = {
@@ -96,12 +99,22 @@ def _text_faults(chunks: Sequence[Chunk], stores: Stores) -> Iterator[Fault]:
             yield Fault("catalog", chunk.address, "the chunk is not what stands at its offsets in the text")
 
 
-def _vector_faults(stores: Stores) -> Iterator[Fault]:
+def _vector_faults(chunks: Sequence[Chunk], stores: Stores) -> Iterator[Fault]:
+    """Each is of unit length, and that of its chunk's text, as far as the embedding cache knows it.
+
+    One of an older text is left at the same address where a store was not in use while the text changed.
+    """
+    hashes = {chunk.address: chunk.text_hash for chunk in chunks} if fits(stores) else {}
     addresses = sorted(stores.vectors.addresses())
     for start in range(0, len(addresses), _AT_ONCE):
-        for address, vector in stores.vectors.many(addresses[start : start + _AT_ONCE]).items():
+        some = addresses[start : start + _AT_ONCE]
+        known = {paper_id: stores.cache.load(paper_id) for paper_id in set(map(paper_of, some))}
+        for address, vector in stores.vectors.many(some).items():
+            meant = known[paper_of(address)].get(hashes.get(address, ""))
             if not abs(float(np.linalg.norm(vector)) - 1.0) < _UNIT:
                 yield Fault("vectors", address, "the vector is no unit vector")
+            elif meant is not None and np.dot(vector, meant) < _SAME:
+                yield Fault("vectors", address, "the vector is not that of its text")
 
 
 def _count_faults(chunks: int, stores: Stores) -> Iterator[Fault]:
