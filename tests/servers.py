@@ -17,15 +17,20 @@ import time
 import urllib.request
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from random import SystemRandom
 
 PASSWORD = "not-a-secret"  # noqa: S105
 MILVUS_TOKEN = "root:Milvus"  # noqa: S105
 """What a new server lets in, if it asks at all."""
 _PATIENCE = 90.0
+_PORTS = range(10_000, 32_000)
+"""Not those that the system gives to whoever connects: one who asks whether a server is there yet may be given that
+very port to ask from, is then connected with himself, and keeps it from the server."""
+_TRIES = 100
 _DEATH_SIGNAL = 1
 """What prctl calls it that a process gets when its parent ends."""
 _FULL_TEXT = (
@@ -48,29 +53,9 @@ class Server:
     process: subprocess.Popen[bytes]
     http: str = ""
 
-    def command(self, sql: str) -> None:
-        """ArcadeDB's own way to what its Cypher has no words for."""
-        request = urllib.request.Request(  # noqa: S310
-            f"{self.http}/api/v1/command/neo4j",
-            data=json.dumps({"language": "sql", "command": sql}).encode(),
-            headers={
-                "Authorization": f"Basic {b64encode(f'root:{PASSWORD}'.encode()).decode()}",
-                "Content-Type": "application/json",
-            },
-        )
-        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
-            answer.read()
-
-    def answers(self) -> bool:
-        try:
-            self.command("SELECT 1")
-        except OSError:
-            return False
-        return True
-
     def full_text(self) -> None:
         for sql in _FULL_TEXT:
-            self.command(sql)
+            _command(self.http, sql)
 
 
 @contextmanager
@@ -86,15 +71,16 @@ class Postgresql:
         self.address = f"postgresql://carrel@127.0.0.1:{port}/postgres"
         self._command = command
         self._folder = folder
-        self._port = port
         self._runs = ExitStack()
         self.process = self.start()
 
     def start(self) -> subprocess.Popen[bytes]:
         said = self._folder / "output.txt"
-        self.process = self._runs.enter_context(_running(self._command, self._folder, self._port, signal.SIGQUIT))
-        # It listens before it lets anybody in.
-        _wait(lambda: "ready to accept connections" in said.read_text(errors="replace"), self.process, said)
+
+        def lets_in() -> bool:
+            return "ready to accept connections" in said.read_text(errors="replace")
+
+        self.process = self._runs.enter_context(_running(self._command, self._folder, lets_in, signal.SIGQUIT))
         return self.process
 
     def stop(self) -> None:
@@ -152,10 +138,10 @@ class Bolt:
         self.address = self.server.address
 
     def start(self) -> Server:
-        process = self._runs.enter_context(_running(self._command, self._folder, self._port, signal.SIGKILL))
-        self.server = Server(f"bolt://root@127.0.0.1:{self._port}", process, f"http://127.0.0.1:{self._http}")
+        http = f"http://127.0.0.1:{self._http}"
         # It listens before it has made its database.
-        _wait(self.server.answers, process, self._folder / "output.txt")
+        running = _running(self._command, self._folder, lambda: _obeys(http), signal.SIGKILL)
+        self.server = Server(f"bolt://root@127.0.0.1:{self._port}", self._runs.enter_context(running), http)
         return self.server
 
     def stop(self) -> None:
@@ -286,14 +272,35 @@ def milvus_lite() -> Iterator[Server]:
     with _folder() as folder:
         options = ["--data-dir", str(folder / "data"), "--host", "127.0.0.1", "--port", str(port)]
         command = [sys.executable, "-m", package.name, "server", *options]
-        with _running(command, folder, port, signal.SIGKILL, _die_with_parent) as process:
-            _wait(lambda: _answers(port), process, folder / "output.txt")
+        with _running(command, folder, lambda: _answers(port), signal.SIGKILL, _die_with_parent) as process:
             yield Server(f"milvus://127.0.0.1:{port}", process)
 
 
 def _die_with_parent() -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def _command(http: str, sql: str) -> None:
+    """ArcadeDB's own way to what its Cypher has no words for."""
+    request = urllib.request.Request(  # noqa: S310
+        f"{http}/api/v1/command/neo4j",
+        data=json.dumps({"language": "sql", "command": sql}).encode(),
+        headers={
+            "Authorization": f"Basic {b64encode(f'root:{PASSWORD}'.encode()).decode()}",
+            "Content-Type": "application/json",
+        },
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+        answer.read()
+
+
+def _obeys(http: str) -> bool:
+    try:
+        _command(http, "SELECT 1")
+    except OSError:
+        return False
+    return True
 
 
 def _answers(port: int) -> bool:
@@ -345,15 +352,20 @@ def _unprivileged(folder: Path) -> list[str]:
 
 
 def _free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port: int = listening.getsockname()[1]
-        return port
+    for port in SystemRandom().sample(_PORTS, _TRIES):
+        with socket.socket() as trying, suppress(OSError):
+            trying.bind(("127.0.0.1", port))
+            return port
+    raise CannotStart(f"none of {_TRIES} ports is free")
 
 
 @contextmanager
 def _running(
-    command: Sequence[str], folder: Path, port: int, stop: signal.Signals, first: Callable[[], None] | None = None
+    command: Sequence[str],
+    folder: Path,
+    ready: Callable[[], bool],
+    stop: signal.Signals,
+    first: Callable[[], None] | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
     with (folder / "output.txt").open("wb") as log:
         process = subprocess.Popen(
@@ -365,7 +377,7 @@ def _running(
             preexec_fn=first,  # noqa: PLW1509
         )
         try:
-            _wait(lambda: _listens(port), process, folder / "output.txt")
+            _wait(ready, process, folder / "output.txt")
             yield process
         finally:
             if process.poll() is None:
@@ -379,8 +391,3 @@ def _wait(ready: Callable[[], bool], process: subprocess.Popen[bytes], log: Path
         if process.poll() is not None or time.monotonic() > deadline:
             raise CannotStart(f"the server did not start: {log.read_text(errors='replace')[-2000:]}")
         time.sleep(0.05)
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as asking:
-        return asking.connect_ex(("127.0.0.1", port)) == 0

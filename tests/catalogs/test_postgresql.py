@@ -20,6 +20,7 @@ from carrel.catalogs.conversations import Turn
 from carrel.catalogs.migrations import steps
 from carrel.catalogs.postgresql import PostgresqlCatalog
 from carrel.catalogs.tables import COLUMNS
+from carrel.databases import postgresql
 from carrel.errors import InvalidInput, LibraryTooNew, StoreUnavailable
 from carrel.types import Document, Part, Reference
 from carrel.types.service import DocumentStatus, Feedback, Job, JobStatus, Scope, Submission, Token
@@ -269,6 +270,52 @@ def test_what_was_being_written_when_the_server_was_lost_is_undone(stoppable: se
             session.write("UPDATE papers SET title = 'x'", [()])
         stoppable.start()
         assert [row.indexed for row in catalog.papers()] == [False]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 500])
+def test_one_that_is_halted_while_it_writes_is_undone_and_keeps_nobody_from_writing(
+    postgresql_server: servers.Server, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    monkeypatch.setattr(postgresql, "_STALLED", "1s")
+    namespace = fresh_name()
+    with (
+        closing(opened(postgresql_server.address, namespace)) as halted,
+        closing(opened(postgresql_server.address, namespace)) as other,
+    ):
+        other.put([paper("a")])
+        with pytest.raises(StoreUnavailable, match="idle-in-transaction"), halted.database.writing("papers") as session:
+            session.write("UPDATE papers SET state = 'active' WHERE id = ?", [["a"]] * rows)
+            other.put([paper("b")])
+            session.write("UPDATE papers SET state = 'retired'", [()])
+        halted.put([paper("c")])
+        assert [(row.reference.id, row.indexed) for row in other.papers()] == [("a", False), ("b", False), ("c", False)]
+
+
+def test_what_is_written_together_may_take_longer_and_longer_still_while_something_is_written_apart(
+    postgresql_server: servers.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgresql, "_STALLED", "2s")
+    monkeypatch.setattr(postgresql, "_STALLED_TOGETHER", "1s")
+    with closing(opened(postgresql_server.address, fresh_name())) as catalog, catalog.together():
+        assert isinstance(catalog.database, postgresql.Server)
+        with catalog.database.apart():
+            time.sleep(1.5)
+        catalog.put([paper("a")])
+        assert len(catalog.papers()) == 1
+    monkeypatch.setattr(postgresql, "_STALLED", "1s")
+    monkeypatch.setattr(postgresql, "_STALLED_TOGETHER", "10min")
+    with closing(opened(postgresql_server.address, fresh_name())) as catalog, catalog.together():
+        catalog.put([paper("a")])
+        time.sleep(1.5)
+        assert len(catalog.papers()) == 1
+
+
+def test_the_server_looks_whether_those_are_still_there_that_it_keeps_others_waiting_for(
+    postgresql_server: servers.Server,
+) -> None:
+    with closing(opened(postgresql_server.address, fresh_name())) as catalog:
+        settings = ("tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count")
+        assert [catalog.database.rows(f"SHOW {name}")[0][0] for name in settings] == ["10", "5", "4"]
 
 
 def outcome(catalog: Catalog) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
+import sqlite3
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -189,14 +191,14 @@ def test_another_worker_finishes_what_one_that_is_killed_was_at(home: Home) -> N
 
 
 def test_a_worker_that_was_taken_to_be_dead_and_goes_on_after_all_changes_nothing(home: Home) -> None:
-    """Stopped while it embeds, by the system perhaps, until another has finished what it was at."""
+    """Halted while it embeds, by the system perhaps, until another has finished what it was at."""
     with home.make("stopped") as library:
         idle = Ingestion(library)
         ticket = upload(idle, TEXT)
         first = home.worker(library, host="here", slowly=3.0, silent=2.0).start()
         assert first.pid is not None
         until(lambda: idle.job(ticket.job.id).status == JobStatus.EMBEDDING)
-        os.kill(first.pid, signal.SIGSTOP)
+        halt(first.pid, library)
         second = home.worker(library, host="there", silent=2.0).start()
         try:
             assert ended(second) == 0
@@ -211,6 +213,27 @@ def test_a_worker_that_was_taken_to_be_dead_and_goes_on_after_all_changes_nothin
         assert [row.reference.id for row in library.list()] == [document.paper_id]
         assert content_of(library) == content
         assert is_sound(library)
+
+
+def halt(process_id: int, library: Library) -> None:
+    """At any moment, but not while it writes to a file: nobody could then until it goes on. A server can tell."""
+    layout = library.layout
+    files = [layout.database, layout.jobs] if library.settings.catalog == "sqlite" else []
+    while True:
+        os.kill(process_id, signal.SIGSTOP)
+        if not any(map(is_locked, files)):
+            return
+        os.kill(process_id, signal.SIGCONT)
+        time.sleep(0.05)
+
+
+def is_locked(path: Path) -> bool:
+    with closing(sqlite3.connect(path, timeout=0.5, isolation_level=None)) as database:
+        try:
+            database.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return True
+        return False
 
 
 def test_several_workers_share_the_work_and_nothing_is_done_twice(home: Home) -> None:

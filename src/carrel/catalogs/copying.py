@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def copy(source: Database, target: Database, *, replace: bool, progress: Progress) -> dict[str, int]:
     """How many rows each table has. Nobody else writes to either meanwhile."""
-    with source.writing(*COLUMNS) as old, target.writing(*COLUMNS) as new:
+    with source.together(), target.together(), source.writing(*COLUMNS) as old, target.writing(*COLUMNS) as new:
         _clear(new, replace=replace)
         counts = {table: _count(old, table) for table in COLUMNS}
         total, done = sum(counts.values()), 0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import psycopg
 from psycopg import errors
 
-from carrel.databases.postgresql import CONNECTING
+from carrel.databases.postgresql import CONNECTING, watch
 from carrel.errors import LibraryBusy, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     Connection = psycopg.Connection[Row]
 
 _CONNECTING = {**CONNECTING, "application_name": "carrel lock"}
-_WATCHED = """
-    SELECT set_config(name, value, false)
-    FROM pg_settings JOIN (VALUES
-        ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '4'),
-        ('idle_session_timeout', '0')
-    ) AS wanted (name, value) USING (name)"""
-"""On the server's side: who is cut off is noticed, who is merely busy is left alone."""
 _WAIT = "SELECT set_config('lock_timeout', %s, false)"
 _TAKE = "SELECT pg_advisory_lock(%s)"
 _SHARE = "SELECT pg_advisory_lock_shared(%s)"
@@ -53,7 +46,8 @@ class AdvisoryLocks:
             connection: Connection = psycopg.connect(self._address, password=self._password or None, **_CONNECTING)
         with closing(connection):
             with self._reporting(timeout):
-                connection.execute(_WATCHED)
+                # Who is merely busy is left alone.
+                watch(connection, idle_session_timeout="0")
                 connection.execute(_WAIT, [f"{max(_SHORTEST, round(timeout * 1000))}ms"])
                 for name, is_shared in locks:
                     connection.execute(_SHARE if is_shared else _TAKE, [self._key(name)])

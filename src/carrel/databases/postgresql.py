@@ -44,6 +44,15 @@ CONNECTING: dict[str, Any] = {
     "tcp_user_timeout": 30_000,
 }
 """How every connection is made."""
+_KEPT_ALIVE = {"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "4"}
+_WATCHED = """
+    SELECT set_config(name, value, false)
+    FROM pg_settings JOIN unnest(%s::text[], %s::text[]) AS wanted (name, value) USING (name)"""
+_STALLED = "60s"
+"""What was begun and is not gone on with for so long is undone: a process that is halted keeps nobody from writing."""
+_STALLED_TOGETHER = "10min"
+"""The same, while other stores are written, too, which may be slow."""
+_MAY_STALL = "SELECT set_config('idle_in_transaction_session_timeout', %s, true)"
 _ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('carrel'))"
 _SOON = "SET LOCAL lock_timeout = '5s'"
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -143,10 +152,23 @@ class Server:
 
         It fails soon where that is in its way, for neither could go on.
         """
-        with self._reporting(), self._pooled() as connection, connection.transaction():
+        with self._reporting(), self._waiting(), self._pooled() as connection, connection.transaction():
             connection.execute(_SOON)
             _lock(connection, alone)
             yield PostgresqlSession(connection)
+
+    @contextmanager
+    def _waiting(self) -> Iterator[None]:
+        """What is written together waits for what is written apart: for an index, half an hour perhaps."""
+        held = self._link.held
+        if held is None:
+            yield
+            return
+        held.execute(_MAY_STALL, ["0"])
+        try:
+            yield
+        finally:
+            held.execute(_MAY_STALL, [_STALLED_TOGETHER])
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -159,6 +181,7 @@ class Server:
             connection.transaction(),
             self._link.holding(connection),
         ):
+            connection.execute(_MAY_STALL, [_STALLED_TOGETHER])
             yield
 
     def close(self) -> None:
@@ -240,7 +263,7 @@ class Server:
         return ConnectionPool(
             self.address,
             kwargs={**CONNECTING, "password": self._password or None},
-            configure=_see_what_others_write,
+            configure=_prepare,
             min_size=0,
             max_size=_CONNECTIONS,
             timeout=_TURN,
@@ -252,8 +275,12 @@ class Server:
     def _arrive(self) -> None:
         """See that the server is there, and that the schema is of this version."""
         connection: Connection = psycopg.connect(self.address, password=self._password or None, **CONNECTING)
-        _see_what_others_write(connection)
-        with closing(connection), connection.transaction():
+        with closing(connection):
+            self._settle_in(connection)
+
+    def _settle_in(self, connection: Connection) -> None:
+        _prepare(connection)
+        with connection.transaction():
             connection.execute(_ONE_AT_A_TIME)
             own = sql.Identifier(self.namespace)
             connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(own))
@@ -320,9 +347,16 @@ def kept_on(database: Database | None, address: str, namespace: str, password: s
     )
 
 
-def _see_what_others_write(connection: Connection) -> None:
-    """Who has waited for a lock looks at what is there then, whatever the server's default."""
+def watch(connection: Connection, **settings: str) -> None:
+    """Have the server notice who is cut off, as the server is noticed, and go by these settings."""
+    wanted = {**_KEPT_ALIVE, **settings}
+    connection.execute(_WATCHED, [list(wanted), list(wanted.values())])
+
+
+def _prepare(connection: Connection) -> None:
+    # Who has waited for a lock looks at what is there then, whatever the server's default.
     connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+    watch(connection, idle_in_transaction_session_timeout=_STALLED)
 
 
 def _lock(connection: Connection, tables: Sequence[str]) -> None:

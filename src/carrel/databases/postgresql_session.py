@@ -41,11 +41,15 @@ class PostgresqlSession:
             return [result.fetchall() for result in cursor.results()]
 
     def write(self, statement: str, many: Sequence[Sequence[object]]) -> int:
+        if len(many) == 1:
+            return max(0, self._connection.execute(_text(statement), clean(many[0])).rowcount)
         changed = 0
         with self._connection.cursor() as cursor:
             for start in range(0, len(many), _WRITTEN):
                 cursor.executemany(_text(statement), map(clean, many[start : start + _WRITTEN]))
                 changed += cursor.rowcount
+        # After several that were sent at once, the server does not count how long it hears nothing more.
+        self._connection.execute("")
         return changed
 
     def now(self) -> str:
