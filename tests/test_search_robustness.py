@@ -390,21 +390,22 @@ def test_threads_take_turns_at_writing_the_history(library: Library) -> None:
 
 
 class Recovering(HashedWords):
-    """A model whose server is away for the first question."""
+    """A model whose server is away at first."""
 
-    asked = 0
+    is_away = True
 
     def embed_query(self, text: str) -> Vector:
-        self.asked += 1
-        if self.asked == 1:
+        if self.is_away:
             raise StoreUnavailable("away")
         return super().embed_query(text)
 
 
 def test_a_question_that_could_not_be_embedded_ahead_is_tried_again() -> None:
-    meaning = Meaning(Recovering(), MemoryVectors(model="m", dim=64))
+    embedder = Recovering()
+    meaning = Meaning(embedder, MemoryVectors(model="m", dim=64))
     meaning.begin("trees")
-    while not meaning._side.begun("trees").has_failed:
-        time.sleep(0.001)
+    with pytest.raises(StoreUnavailable, match="away"):
+        meaning._side.begun("trees").outcome()
+    embedder.is_away = False
     meaning.begin("trees")
     assert meaning.of_question("trees").shape == (64,)
