@@ -11,19 +11,23 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
+from dbos import _recovery
 
 from carrel import Library
 from carrel.cli.app import run
 from carrel.errors import StoreUnavailable
-from carrel.jobs import Ingestion, Said, course, faults
+from carrel.jobs import Ingestion, Said, course, faults, runner
 from carrel.testing import HashedWords
 from carrel.types.service import DocumentStatus
 from tests import servers
 from tests.jobs.documents import GRANITE, is_sound, taken_in, until, upload
 from tests.jobs.test_ingestion import Gated
+from tests.jobs.working import Worker, ended
 
 pytestmark = pytest.mark.usefixtures("reading_here")
 
@@ -118,6 +122,27 @@ def test_a_job_goes_on_when_its_database_is_back(tmp_path: Path, monkeypatch: py
             assert is_sound(library)
     finally:
         starting.__exit__(None, None, None)
+
+
+def test_what_cannot_be_taken_over_at_once_is_taken_over_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DBOS only logs why it could not put a job back, and goes on with the next."""
+    recover, tries = _recovery._recover_workflow, count(1)
+
+    def recover_the_third_time(*given: Any) -> Any:
+        if next(tries) < 3:
+            raise StoreUnavailable("the engine's database is away")
+        return recover(*given)
+
+    with Library.init(tmp_path, embedder=HashedWords()) as library:
+        ingestion = Ingestion(library)
+        ticket = upload(ingestion)
+        assert ended(Worker(tmp_path, fault="embed").start()) == -signal.SIGKILL
+        monkeypatch.setattr(_recovery, "_recover_workflow", recover_the_third_time)
+        monkeypatch.setattr(runner, "_BEAT", 0.2)
+        ingestion.start()
+        assert taken_in(ingestion, ticket).attempts == 2
+        ingestion.stop()
+        assert (next(tries), is_sound(library)) == (4, True)
 
 
 def test_documents_wait_for_a_database_that_is_not_there_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,8 +160,19 @@ class Engine:
         """Put what these were at when they died back into the queue; whoever asks twice changes nothing."""
         from dbos import DBOS
 
-        # The one call that looks whose a workflow is and puts it back in the same step.
-        return [handle.workflow_id for handle in DBOS._recover_pending_workflows(list(workers))]
+        # The one call that looks whose a workflow is and puts it back in the same step. What it fails at it leaves.
+        taken = [handle.workflow_id for handle in DBOS._recover_pending_workflows(list(workers))]
+        left = DBOS.list_workflows(
+            status="PENDING",
+            executor_id=list(workers),
+            app_version=_REVISION,
+            limit=1,
+            load_input=False,
+            load_output=False,
+        )
+        if left:
+            raise Unavailable(f"job {left[0].workflow_id!r} of a worker that died could not be taken over")
+        return taken
 
     def begin_again(self, job_id: str) -> None:
         from dbos import DBOS
