@@ -41,8 +41,8 @@ class PostgresqlSession:
             return [result.fetchall() for result in cursor.results()]
 
     def write(self, statement: str, many: Sequence[Sequence[object]]) -> int:
-        if len(many) == 1:
-            return max(0, self._connection.execute(_text(statement), clean(many[0])).rowcount)
+        if len(many) < 2:
+            return sum(max(0, self._connection.execute(_text(statement), clean(values)).rowcount) for values in many)
         changed = 0
         with self._connection.cursor() as cursor:
             for start in range(0, len(many), _WRITTEN):
