@@ -426,3 +426,21 @@ def test_a_server_on_another_machine_is_for_the_user_s_own_config(
     told = capfd.readouterr().err
     assert "To use what is new, set CARREL_VECTORS=milvus://far/x, or, for all libraries" in told
     assert told.endswith("\nvectors = 'milvus://far/x'\n")
+
+
+def test_so_is_a_server_that_is_given_a_password_and_what_lives_beside_it_is_not(
+    folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is given to no server that only the library's config names."""
+    to = {"catalog": "postgresql://ann@127.0.0.1/x", "vectors": "pgvector", "keywords": "postgresql"}
+    monkeypatch.setattr("carrel.migrating.migrate", lambda *_, **__: Migrated({}, to))
+    command = ["--library", str(folder), "migrate", *(word for seam in to for word in (f"--{seam}", to[seam]))]
+    monkeypatch.delenv("CARREL_CATALOG_PASSWORD", raising=False)
+    beside = "To use what is new:\n  carrel config set vectors pgvector\n  carrel config set keywords postgresql\n"
+    assert run(command) == 0
+    assert "  carrel config set catalog postgresql://ann@127.0.0.1/x\n" in capfd.readouterr().err
+    monkeypatch.setenv("CARREL_CATALOG_PASSWORD", "secret")
+    assert run(command) == 0
+    told = capfd.readouterr().err
+    assert told.startswith(f"{beside}To use what is new, set CARREL_CATALOG=postgresql://ann@127.0.0.1/x, or")
+    assert "secret" not in told

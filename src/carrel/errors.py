@@ -360,3 +360,11 @@ class Damaged(CarrelError):
     code = "DAMAGED"
     exit_code = 7
     http_status = 409
+
+
+def password_hint(setting: str, what: str = "that user's password") -> str:
+    """Where a server's password belongs, and why it may not have been given although it is there."""
+    return (
+        f"Set {setting}_password, or CARREL_{setting.upper()}_PASSWORD, to {what}. It is given to no server that only "
+        f"the library's config names: name that in your own config, or in CARREL_{setting.upper()}."
+    )

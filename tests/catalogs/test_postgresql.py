@@ -189,7 +189,10 @@ def test_a_wrong_password_is_said_with_the_setting_to_correct(postgresql_server:
         catalog.papers()
     catalog.close()
     assert "wrong-one" not in str(caught.value)
-    assert caught.value.hint == "Set catalog_password, or CARREL_CATALOG_PASSWORD, to that user's password."
+    assert caught.value.hint == (
+        "Set catalog_password, or CARREL_CATALOG_PASSWORD, to that user's password. It is given to no server that only "
+        "the library's config names: name that in your own config, or in CARREL_CATALOG."
+    )
 
 
 def test_what_is_too_long_to_be_looked_up_is_refused_as_such(catalogs: list[Catalog]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import neo4j
 import pytest
 
-from carrel.errors import LibraryTooNew, StoreUnavailable
+from carrel.errors import LibraryTooNew, StoreUnavailable, password_hint
 from carrel.graphs import GraphStore
 from carrel.graphs.neo4j import Neo4jGraph
 from carrel.graphs.postgresql import PostgresqlGraph
@@ -73,7 +73,7 @@ def test_a_wrong_password_is_said_in_one_sentence_with_the_setting_to_correct(
             graph.size()
     assert "wrong" not in str(caught.value)
     assert "\n" not in caught.value.message
-    assert caught.value.hint == "Set graph_password, or CARREL_GRAPH_PASSWORD, to that user's password."
+    assert caught.value.hint == password_hint("graph")
     graph.close()
 
 

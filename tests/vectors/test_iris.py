@@ -11,7 +11,7 @@ from threading import Barrier
 import numpy as np
 import pytest
 
-from carrel.errors import DimensionMismatchError, InvalidInput, StoreUnavailable
+from carrel.errors import DimensionMismatchError, InvalidInput, StoreUnavailable, password_hint
 from carrel.types import EVERYTHING, ChunkKind, Filter, Hit
 from carrel.vectors import iris_sql
 from carrel.vectors.iris_sql import digest
@@ -108,7 +108,7 @@ def test_a_library_says_where_it_connects_to_and_keeps_its_password_out_of_it(pa
         StoreUnavailable, match=f"cannot use the vectors on 'iris://me@{host}/USER': Access Denied"
     ) as no:
         wrong.count()
-    assert no.value.hint == "Set vectors_password, or CARREL_VECTORS_PASSWORD, to that user's password."
+    assert no.value.hint == password_hint("vectors")
 
 
 def test_more_equal_scores_than_were_fetched_are_still_in_the_order_of_their_addresses(store: IrisVectors) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import errno
+import os
 import sys
+import threading
+from typing import NoReturn
 
 import click
 
@@ -54,17 +59,36 @@ def cli(context: click.Context, library: str | None, overrides: tuple[str, ...],
 def main(arguments: list[str] | None = None) -> None:
     """Run a command and leave with its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    sys.exit(run(given))
+    _leave(run(given))
+
+
+def _leave(code: int) -> NoReturn:
+    """Threads that load a model, or wait for a server, are left where they are.
+
+    Python would halt them in the middle of what is no Python, and C++ aborts the whole process then.
+    """
+    if not any(thread.daemon for thread in threading.enumerate()):
+        sys.exit(code)
+    atexit._run_exitfuncs()
+    os._exit(code)
 
 
 def run(arguments: list[str]) -> int:
     """Run a command; returns its exit code. Every error becomes one sentence and a hint."""
     try:
         code = cli.main(args=arguments, prog_name="carrel", standalone_mode=False)
-    except BrokenPipeError:
-        # Whoever read our output has seen enough. Python would complain once more when it flushes at exit.
+        if sys.stdout:
+            sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):
+        # Whoever read our output has seen enough, which click would leave for at once.
+        # Python would complain once more when it flushes at exit.
         sys.stdout = None
         return 0
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        sys.stdout = None
+        return fail("no space is left where something was to be written", "Free some, or write it elsewhere.", 1)
     except (CarrelError, click.ClickException, KeyboardInterrupt, click.Abort, MemoryError) as error:
         message, hint, code = _explained(error)
         return fail(message, hint, code, as_json="--json" in arguments)

@@ -62,7 +62,7 @@ def _print(done: Migrated) -> None:
 
 
 def _for_its_user(named: Mapping[str, str], config: str) -> str:
-    """A library's config may come from anybody, and names no other machine."""
+    """A library's config may come from anybody: it names no other machine, and no server that is given a password."""
     variables = " ".join(f"CARREL_{seam.upper()}={shlex.quote(target)}" for seam, target in named.items())
     lines = "".join(f"\n{seam} = '{target}'" for seam, target in named.items())
     return (

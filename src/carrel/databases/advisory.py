@@ -14,7 +14,7 @@ import psycopg
 from psycopg import errors
 
 from carrel.databases.postgresql import CONNECTING, watch
-from carrel.errors import LibraryBusy, StoreUnavailable
+from carrel.errors import LibraryBusy, StoreUnavailable, password_hint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -73,7 +73,10 @@ class AdvisoryLocks:
             ) from error
         except psycopg.Error as error:
             told = (error.diag.message_primary or str(error)).strip().splitlines()
+            reason = told[0] if told else type(error).__name__
             raise StoreUnavailable(
-                f"cannot lock {self._namespace!r} on {self._address!r}: {told[0] if told else type(error).__name__}",
-                hint="See that the server runs, the setting catalog names it, and catalog_password is its user's.",
+                f"cannot lock {self._namespace!r} on {self._address!r}: {reason}",
+                hint=password_hint("catalog")
+                if "password" in reason or "authentication" in reason
+                else "See that the server runs and the setting catalog names it.",
             ) from error

@@ -16,7 +16,7 @@ from pymilvus import DataType, FieldSchema, MilvusClient, MilvusException
 from pymilvus.client.types import LoadState
 
 from carrel.databases.sessions import text
-from carrel.errors import InvalidInput, StoreUnavailable
+from carrel.errors import InvalidInput, StoreUnavailable, password_hint
 from carrel.types import ANY_YEAR
 
 if TYPE_CHECKING:
@@ -194,8 +194,7 @@ class MilvusServer:
         if self._password:
             said = said.replace(self._password, "…")
         if "auth" in reason.lower():
-            variable = f"CARREL_{self._setting.upper()}_PASSWORD"
-            hint = f"Set {self._setting}_password, or {variable}, to that user's password, or to a key for the server."
+            hint = password_hint(self._setting, "that user's password, or to a key for the server")
         elif kind is NotLoaded:
             hint = "Ask again in a moment: the server is there, and reads what it holds into its memory."
         else:

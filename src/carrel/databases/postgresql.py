@@ -14,7 +14,15 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from carrel.databases.extensions import schema_of
 from carrel.databases.postgresql_session import PostgresqlSession
-from carrel.errors import CarrelError, InvalidInput, LibraryTooNew, ReadOnlyLibrary, StorageFull, StoreUnavailable
+from carrel.errors import (
+    CarrelError,
+    InvalidInput,
+    LibraryTooNew,
+    ReadOnlyLibrary,
+    StorageFull,
+    StoreUnavailable,
+    password_hint,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -326,9 +334,7 @@ class Server:
             return InvalidInput(reason, hint="Something there is longer than the server can look up: shorten it.")
         named = self._beside._tables.what if self._beside else what
         if "password" in reason or "authentication" in reason:
-            setting = f"{named}_password"
-            hint = f"Set {setting}, or CARREL_{setting.upper()}, to that user's password."
-            return StoreUnavailable(reason, hint=hint)
+            return StoreUnavailable(reason, hint=password_hint(named))
         hint = f"See that the server runs and the setting {named} names it; or set {what} = '{self._tables.instead}'."
         return StoreUnavailable(reason, hint=hint)
 

@@ -14,7 +14,7 @@ import neo4j
 from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError
 
 from carrel.databases.sessions import text
-from carrel.errors import StoreUnavailable
+from carrel.errors import StoreUnavailable, password_hint
 from carrel.graphs import ALL_RELATIONS, CURATED, cypher, said
 from carrel.graphs import cypher_reading as reading
 from carrel.graphs.cypher_writing import Writer
@@ -200,7 +200,7 @@ class Neo4jGraph:
             reason = (getattr(error, "message", None) or str(error)).strip().splitlines()[0]
             raise StoreUnavailable(
                 f"cannot use the graph on {self._address!r}: {reason}",
-                hint="Set graph_password, or CARREL_GRAPH_PASSWORD, to that user's password."
+                hint=password_hint("graph")
                 if isinstance(error, AuthError)
                 else "See that the server runs and the setting graph names it; or set graph = 'sqlite'.",
             ) from error

@@ -169,9 +169,15 @@ def assign(path: Path, key: str, text: str, *, comment: str = "") -> Any:  # noq
 
 
 def may_travel(key: str, text: str) -> bool:
-    """Whether a library's own config may say this, and not its user's alone."""
+    """Whether a store may be named by a library's own config, and not by its user's alone.
+
+    The user's passwords are given to no server that only a library's config names.
+    """
+    chosen, _ = load()
+    if "://" in text and getattr(chosen, f"{key}_password").get_secret_value():
+        return False
     try:
-        _check_travels(key, _validated({key: text}, {}), allowed=load()[0].models.allow_remote)
+        _check_travels(key, _validated({key: text}, {}), allowed=chosen.models.allow_remote)
     except InvalidInput:
         return False
     return True

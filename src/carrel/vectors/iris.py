@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 from iris import dbapi
 
-from carrel.errors import InvalidInput, StoreUnavailable
+from carrel.errors import InvalidInput, StoreUnavailable, password_hint
 from carrel.telemetry import log
 from carrel.types import EVERYTHING, Filter, Hit
 from carrel.vectors import check_model, check_query, check_rows
@@ -301,7 +301,7 @@ class IrisVectors:
         denied = "access denied" in reason.lower()
         return StoreUnavailable(
             f"cannot use the vectors on {self._address!r}: {reason}",
-            hint="Set vectors_password, or CARREL_VECTORS_PASSWORD, to that user's password."
+            hint=password_hint("vectors")
             if denied
             else "See that the server runs and the setting vectors names it; or set vectors = 'flat'.",
         )
