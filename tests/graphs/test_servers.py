@@ -88,6 +88,7 @@ def test_a_server_that_is_not_there_is_reported_and_never_an_empty_list(address:
     for read in (graph.size, graph.papers, lambda: graph.find("a", limit=1), lambda: graph.put([PAPER])):
         with pytest.raises(StoreUnavailable, match="cannot use the graph on") as caught:
             read()
+        assert not caught.value.message.endswith(":")
     assert caught.value.hint.startswith("See that the server runs")
     graph.close()
 

@@ -197,7 +197,8 @@ class Neo4jGraph:
         try:
             yield
         except (DriverError, Neo4jError) as error:
-            reason = (getattr(error, "message", None) or str(error)).strip().splitlines()[0]
+            told = (getattr(error, "message", None) or str(error)).strip().splitlines()
+            reason = told[0].rstrip(" :") if told else type(error).__name__
             raise StoreUnavailable(
                 f"cannot use the graph on {self._address!r}: {reason}",
                 hint=password_hint("graph")
