@@ -79,11 +79,13 @@ def run(arguments: list[str]) -> int:
         code = cli.main(args=arguments, prog_name="carrel", standalone_mode=False)
         if sys.stdout:
             sys.stdout.flush()
-    except (BrokenPipeError, SystemExit):
-        # Whoever read our output has seen enough, which click would leave for at once.
-        # Python would complain once more when it flushes at exit.
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python would complain once more when it flushes at exit.
         sys.stdout = None
         return 0
+    except SystemExit as left:
+        # The same, where click noticed it.
+        return left.code if isinstance(left.code, int) else 1
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
