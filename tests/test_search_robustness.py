@@ -138,6 +138,24 @@ def test_without_any_store_left_the_search_fails(library: Library) -> None:
         library.search(QUESTION)
 
 
+def test_vectors_are_not_counted_where_some_are_found(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server may look at every row to count them."""
+    counted: list[str] = []
+
+    def count() -> int:
+        counted.append("vectors")
+        return 8
+
+    monkeypatch.setattr(library.stores.vectors, "count", count)
+    for mode in ("hybrid", "vector", "keyword", "graph"):
+        assert found(library.search(QUESTION, mode=mode))[0] == "paper3/abstract"
+    assert [paper.reference.id for paper in library.semantic(QUESTION, limit=1, threshold=0.1).papers] == ["paper3"]
+    assert library.similar("paper3", limit=1).papers
+    assert counted == []
+    assert library.search(QUESTION, mode="vector", where=Filter(year_min=2999)).passages == ()
+    assert set(counted) == {"vectors"}
+
+
 def test_a_catalog_that_lost_its_papers_is_an_error_and_not_an_empty_result(library: Library) -> None:
     library.close()
     for file in library.layout.root.glob("carrel.db*"):

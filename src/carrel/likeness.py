@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from carrel.chunking import SHORTEST_ABSTRACT
 from carrel.errors import IndexNotFound, InvalidInput, NoUsableAbstract, PaperNotFound
 from carrel.identifiers import paper_of
+from carrel.stores import check_filled, found_in
 from carrel.types import ChunkKind, Filter
 
 if TYPE_CHECKING:
@@ -103,14 +104,17 @@ def semantic(
     least = default_threshold(embedder.name) if threshold is None else threshold
     if not 0.0 <= least <= 1.0:
         raise InvalidInput(f"threshold must be between 0 and 1, got {least:g}", hint="0 lets everything through.")
-    _check_index(vectors)
-    if vectors.model != embedder.name:
-        raise InvalidInput(
-            f"the index holds vectors of {vectors.model!r}, but queries are embedded by {embedder.name!r}",
-            hint=f"Set embedder back, or run 'carrel index build' to re-index with {embedder.name!r}.",
-        )
-    # A paper has at most two of these.
-    hits = vectors.search(embedder.embed_query(query), limit=2 * limit, where=replace(where, kinds=_KINDS))
+
+    def nearest_to_it() -> list[Hit]:
+        if vectors.model != embedder.name:
+            raise InvalidInput(
+                f"the index holds vectors of {vectors.model!r}, but queries are embedded by {embedder.name!r}",
+                hint=f"Set embedder back, or run 'carrel index build' to re-index with {embedder.name!r}.",
+            )
+        # A paper has at most two of these.
+        return vectors.search(embedder.embed_query(query), limit=2 * limit, where=replace(where, kinds=_KINDS))
+
+    hits = found_in(vectors, "Semantic", nearest_to_it)
     near = [hit for hit in hits if hit.score >= least]
     nearest = max(0.0, hits[0].score) if hits else None
     return SemanticResult(query, _papers(near, catalog)[:limit], least, vectors.model, nearest)
@@ -128,7 +132,6 @@ def similar(paper_id: str, *, limit: int, vectors: VectorStore, catalog: Catalog
             f"Paper {paper_id!r} has no abstract and cannot be used for similarity search",
             hint=f"An abstract needs at least {SHORTEST_ABSTRACT} characters.",
         )
-    _check_index(vectors)
     vector = _vector_of(source, vectors)
     hits = vectors.search(vector, limit=limit + 1, where=_ABSTRACTS)
     others = [hit for hit in hits if hit.address != f"{source.id}/abstract"][:limit]
@@ -138,6 +141,7 @@ def similar(paper_id: str, *, limit: int, vectors: VectorStore, catalog: Catalog
 def _vector_of(source: Reference, vectors: VectorStore) -> Vector:
     vector = vectors.get(f"{source.id}/abstract")
     if vector is None:
+        check_filled(vectors, "Semantic")
         raise IndexNotFound(f"Paper {source.id!r} is not in the semantic index yet. Run 'carrel index build' first")
     return vector
 
@@ -158,8 +162,3 @@ def _papers(hits: Sequence[Hit], catalog: Catalog) -> tuple[Likeness, ...]:
 def _check_limit(limit: int) -> None:
     if not 1 <= limit <= MOST:
         raise InvalidInput(f"limit must be between 1 and {MOST}, got {limit}")
-
-
-def _check_index(vectors: VectorStore) -> None:
-    if not vectors.count():
-        raise IndexNotFound("Semantic index not found. Run 'carrel index build' first")

@@ -170,9 +170,9 @@ class Parts:
     @property
     def current(self) -> Stores:
         """The stores, with the embedder that their vectors are of by now; who only searches need not ask."""
-        # What cannot be read is told by whoever needs it.
+        # Whatever is read, a store sees whose vectors it has by now. What cannot be read is told by whoever needs it.
         with suppress(StoreUnavailable):
-            self.stores.vectors.count()
+            self.stores.vectors.many(())
         return self._follow()
 
     def _follow(self) -> Stores:
@@ -293,7 +293,7 @@ class Parts:
         }
         options = self.settings.search
         walked = mode == Mode.GRAPH or (mode == Mode.HYBRID and options.weight_graph > 0)
-        chunks = None if walked else stores.vectors.count
+        chunks = None if walked else stores.keywords.count
         concepts = Concepts(stores.graph, hops=options.graph_hops, nearly=walked, chunks=chunks) if graph else None
         if concepts and walked and (mode == Mode.GRAPH or not concepts.is_empty):
             asked["graph"] = arms.graph_arm(concepts)

@@ -78,7 +78,8 @@ class Reembedding:
 
     def finish(self, begun: Filled) -> Replaced:
         """Bring in what came since, then let the new vectors take over. Nobody else writes meanwhile."""
-        self.stores.vectors.count()
+        # Whatever is read, a store sees whose vectors it has by now.
+        self.stores.vectors.many(())
         if fits(self.stores):
             # Another process was quicker.
             return Replaced()

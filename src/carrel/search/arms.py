@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from carrel.errors import IndexNotFound
 from carrel.search import diagnosing
+from carrel.stores import found_in
 from carrel.types import QUOTABLE, Filter
 
 if TYPE_CHECKING:
@@ -25,11 +25,9 @@ def vector_arm(meaning: Meaning, total: Callable[[], int] | None = None) -> Arm:
     """`total` counts the chunks that there are, embedded or not."""
 
     def find(query: str, limit: int, where: Filter) -> list[Hit]:
-        if not meaning.vectors.count():
-            raise IndexNotFound("Semantic index not found. Run 'carrel index build' first")
         # A reader's note leads to papers by `semantic`, but proves nothing.
         quotable = where if where.kinds else replace(where, kinds=QUOTABLE)
-        hits = meaning.search(query, limit=limit, where=quotable)
+        hits = found_in(meaning.vectors, "Semantic", lambda: meaning.search(query, limit=limit, where=quotable))
         if not hits:
             vector, vectors = meaning.of_question(query), meaning.vectors
             diagnosing.explain_nothing(vector, vectors, limit=limit, where=quotable, total=total)
@@ -40,9 +38,7 @@ def vector_arm(meaning: Meaning, total: Callable[[], int] | None = None) -> Arm:
 
 def keyword_arm(keywords: KeywordIndex) -> Arm:
     def find(query: str, limit: int, where: Filter) -> list[Hit]:
-        if not keywords.count():
-            raise IndexNotFound("Keyword index not found. Run 'carrel index build' first")
-        return keywords.search(query, limit=limit, where=where)
+        return found_in(keywords, "Keyword", lambda: keywords.search(query, limit=limit, where=where))
 
     return find
 
