@@ -25,6 +25,7 @@ from carrel.pictures import Pictures
 from carrel.reading import figures
 from carrel.reading.shelf import Shelf
 from carrel.search import Pipeline, arms
+from carrel.search.begun import within
 from carrel.search.concepts import Concepts
 from carrel.search.meaning import Meaning
 from carrel.search.understanding import Understanding
@@ -293,7 +294,8 @@ class Parts:
         }
         options = self.settings.search
         walked = mode == Mode.GRAPH or (mode == Mode.HYBRID and options.weight_graph > 0)
-        chunks = None if walked else stores.keywords.count
+        # The graph is not to fail with words that do not come.
+        chunks = None if walked else partial(within, options.arm_timeout / 2, stores.keywords.count)
         concepts = Concepts(stores.graph, hops=options.graph_hops, nearly=walked, chunks=chunks) if graph else None
         if concepts and walked and (mode == Mode.GRAPH or not concepts.is_empty):
             asked["graph"] = arms.graph_arm(concepts)
