@@ -63,8 +63,8 @@ def test_a_library_of_a_laptop_is_told_how_far_its_stores_reach() -> None:
         ({"search_ms": None}, ""),
         ({"memory": 150_000_000}, LANCE),
         ({"memory": None}, ""),
-        ({"vectors": 15_000_000, "stores": stored(vectors="lance")}, ""),
-        ({"vectors": 25_000_000, "stores": stored(vectors="lance")}, MILVUS),
+        ({"vectors": 4_000_000, "stores": stored(vectors="lance")}, ""),
+        ({"vectors": 6_000_000, "stores": stored(vectors="lance")}, MILVUS),
         ({"vectors": 90_000_000, "stores": stored(vectors="milvus://host:19530/papers")}, ""),
         ({"graph_chunks": 200_001}, "carrel migrate --graph neo4j://USER@HOST:7687"),
         (
