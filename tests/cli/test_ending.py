@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from carrel import Library
+from carrel.cli import app
 
 CARREL = [sys.executable, "-m", "carrel"]
 FULL = Path("/dev/full")
@@ -66,4 +67,15 @@ def test_a_reader_that_has_seen_enough_ends_it_in_peace(tmp_path: Path) -> None:
     with os.fdopen(writing, "w") as closed:
         command = [*CARREL, "-C", str(tmp_path), "config", "show"]
         ended = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, timeout=120, check=False)
-    assert (ended.returncode, ended.stderr) == (1, b"")
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(("left", "code"), [(SystemExit(143), 143), (SystemExit("stopped"), 1), (SystemExit(), 0)])
+def test_a_process_that_is_told_to_leave_keeps_its_exit_code(
+    left: SystemExit, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def leave(**_: object) -> None:
+        raise left
+
+    monkeypatch.setattr(app.cli, "main", leave)
+    assert app.run(["list"]) == code

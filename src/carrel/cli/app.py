@@ -75,17 +75,17 @@ def _leave(code: int) -> NoReturn:
 
 def run(arguments: list[str]) -> int:
     """Run a command; returns its exit code. Every error becomes one sentence and a hint."""
+    out = sys.stdout
     try:
         code = cli.main(args=arguments, prog_name="carrel", standalone_mode=False)
         if sys.stdout:
             sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read our output has seen enough. Python would complain once more when it flushes at exit.
+    except (BrokenPipeError, SystemExit) as left:
+        if isinstance(left, SystemExit) and sys.stdout is out:
+            return left.code if isinstance(left.code, int) else int(left.code is not None)
+        # Whoever read our output has seen enough. Click exchanges it then, and leaves with 1; Python would complain.
         sys.stdout = None
         return 0
-    except SystemExit as left:
-        # The same, where click noticed it.
-        return left.code if isinstance(left.code, int) else 1
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
