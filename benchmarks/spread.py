@@ -17,37 +17,23 @@ import argparse
 import os
 import tempfile
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests import servers
-from tests.congruence.fleet import PASSWORDS, Shared, ended
-from tests.embedders.test_ollama import Scripted
-from tests.embedders.test_openai import openai
+from tests.congruence.fleet import PASSWORDS, Shared, embedding, ended
 
 from benchmarks.full_papers import PAPERS, unpack
 from carrel.jobs import Ingestion, Said
 from carrel.types.service import DocumentStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from carrel import Library
 
 HOURS = 4 * 3600.0
-
-
-@contextmanager
-def embedding(model: str) -> Iterator[dict[str, str]]:
-    if model:
-        yield {"embedder": model}
-        return
-    server = Scripted(openai)
-    try:
-        yield {"embedder": "openai:words", "models.base_url": f"{server.url}/v1", "models.dimensions": "64"}
-    finally:
-        server.shutdown()
 
 
 def submit(library: Library, paths: Sequence[Path]) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from carrel import Library
 from tests import servers
+from tests.embedders.test_ollama import Scripted
+from tests.embedders.test_openai import openai
 
 PASSWORDS = {f"CARREL_{store}_PASSWORD": servers.PASSWORD for store in ("CATALOG", "VECTORS", "KEYWORDS", "GRAPH")}
 
@@ -55,3 +58,17 @@ def ended(worker: subprocess.Popen[str], seconds: float = 300.0) -> tuple[int, s
     """How it ended, and what it said."""
     _, said = worker.communicate(timeout=seconds)
     return worker.returncode, said
+
+
+@contextmanager
+def embedding(model: str = "") -> Iterator[dict[str, str]]:
+    """What all of them embed with, as settings: a model, or without one a server of their own that counts words."""
+    if model:
+        yield {"embedder": model}
+        return
+    server = Scripted(openai)
+    try:
+        yield {"embedder": "openai:words", "models.base_url": f"{server.url}/v1", "models.dimensions": "64"}
+    finally:
+        server.shutdown()
+        server.server_close()

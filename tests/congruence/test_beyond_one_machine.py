@@ -1,7 +1,8 @@
 """Articles on PostgreSQL, Milvus and a Bolt server, taken in by workers of two machines: what one machine has of them.
 
-By default a few articles and a small embedder behind a server that the workers share; ARTICLES_FOR_CARREL says how
-many, up to all 371. `benchmarks/spread.py` takes them all, with the bundled model, and tells how long that is.
+By default a few articles and a small embedder behind a server that the workers share. ARTICLES_FOR_CARREL says how
+many, up to all 371, and EMBEDDER_FOR_CARREL with which model, as `granite`. `benchmarks/spread.py` tells how long that
+takes.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,13 +25,12 @@ from carrel.types import EVERYTHING, Filter, Mode, SearchResult
 from carrel.types.service import DocumentStatus
 from carrel.vectors import VectorStore
 from tests import servers
-from tests.congruence.fleet import Shared, ended
-from tests.embedders.test_ollama import Scripted
-from tests.embedders.test_openai import openai
+from tests.congruence.fleet import Shared, embedding, ended
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "fulltext"
 ARCHIVES = ("pmc_jats_dev", "plos_jats")
 ARTICLES = int(os.environ.get("ARTICLES_FOR_CARREL", "4"))
+EMBEDDER = os.environ.get("EMBEDDER_FOR_CARREL", "")
 LONG = 3600.0
 QUESTIONS = (
     "Which patients were treated, and for how long?",
@@ -74,17 +75,7 @@ class Machines:
 
 
 @pytest.fixture(scope="module")
-def embedding() -> Iterator[dict[str, str]]:
-    """A server of embeddings that all share."""
-    server = Scripted(openai)
-    yield {"embedder": "openai:small", "models.base_url": f"{server.url}/v1", "models.dimensions": "64"}
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture(scope="module")
 def libraries(
-    embedding: dict[str, str],
     postgresql_server: servers.Server,
     milvus_server: servers.Server,
     bolt_server: servers.Server,
@@ -94,13 +85,14 @@ def libraries(
     (folder / "articles").mkdir()
     for name, content in articles(ARTICLES):
         (folder / "articles" / name).write_bytes(content)
-    shared = Shared.on(postgresql_server.address, milvus_server.address, bolt_server.address, NAME, **embedding)
     (folder / "alone").mkdir()
-    with (
-        shared.machine(folder / "here", uploads=folder / "uploads") as here,
-        shared.machine(folder / "there", uploads=folder / "uploads") as there,
-        Library.init(folder / "alone", overrides=embedding) as alone,
-    ):
+    with ExitStack() as stack:
+        model = stack.enter_context(embedding(EMBEDDER))
+        shared = Shared.on(postgresql_server.address, milvus_server.address, bolt_server.address, NAME, **model)
+        here, there = (
+            stack.enter_context(shared.machine(folder / name, uploads=folder / "uploads")) for name in ("here", "there")
+        )
+        alone = stack.enter_context(Library.init(folder / "alone", overrides=model))
         report = alone.add(folder / "articles")
         assert (report.failed, len(alone.list())) == ((), ARTICLES)
         made = Machines(shared, here, there, alone)
