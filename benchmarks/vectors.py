@@ -19,9 +19,9 @@ import shutil
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from tests import servers
@@ -32,7 +32,8 @@ from carrel.embedders.cache import EmbeddingCache
 from carrel.embedders.granite import Granite
 from carrel.evaluate import plots
 from carrel.ingest.indexing import embed
-from carrel.types import EVERYTHING, Chunk, ChunkKind, Filter, Part
+from carrel.settings.sections import Search
+from carrel.types import EVERYTHING, QUOTABLE, Chunk, ChunkKind, Filter, Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     from carrel.types import Matrix, Vector
 
-    Find = Callable[[Vector, Filter], Sequence[int]]
+    Find = Callable[[Vector, "Look"], Sequence[int]]
     """The rows nearest to a question."""
 
 SIZES = (10_000, 100_000, 1_000_000)
@@ -53,7 +54,18 @@ LIMIT = 10
 AT_ONCE = 5_000
 CHUNKS_A_PAPER = 50
 YEARS = 10
-ONE_YEAR = Filter(year_min=2020, year_max=2020)
+
+
+class Look(NamedTuple):
+    limit: int
+    where: Filter = EVERYTHING
+
+
+NEAREST = Look(LIMIT)
+ONE_YEAR = Look(LIMIT, Filter(year_min=2020, year_max=2020))
+QUESTION = Look(Search().candidates, Filter(kinds=QUOTABLE))
+"""As `search` and `ask` look: for as many candidates, of what can be quoted."""
+LOOKS = (NEAREST, ONE_YEAR, QUESTION)
 NOISE = 0.005
 MODEL = "granite"
 FIGURES = (
@@ -78,10 +90,10 @@ class Filled:
 
 @dataclass
 class Asked:
-    milliseconds: list[float]
-    filtered: list[float]
-    found: list[Sequence[int]]
-    found_filtered: list[Sequence[int]]
+    """One for each question."""
+
+    milliseconds: list[float] = field(default_factory=list)
+    found: list[Sequence[int]] = field(default_factory=list)
 
 
 # The vectors.
@@ -146,16 +158,16 @@ def serve(pipe: Connection, store: str, size: int, work: Path) -> None:
         ready()
         rate = size / (time.perf_counter() - start)
         for question in questions[:WARM_UP]:
-            find(question, EVERYTHING)
+            find(question, NEAREST)
         pipe.send(asdict(Filled(rate, disk_of(folder), memory_of(os.getpid()))))
         while (number := pipe.recv()) is not None:
-            pipe.send([_timed(find, questions[number], where) for where in (EVERYTHING, ONE_YEAR)])
+            pipe.send([_timed(find, questions[number], look) for look in LOOKS])
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _timed(find: Find, question: Vector, where: Filter) -> tuple[float, list[int]]:
+def _timed(find: Find, question: Vector, look: Look) -> tuple[float, list[int]]:
     start = time.perf_counter()
-    found = find(question, where)
+    found = find(question, look)
     return (time.perf_counter() - start) * 1000, [int(row) for row in found]
 
 
@@ -190,8 +202,8 @@ def carrel_store(name: str, folder: Path, dim: int) -> Iterator[Opened]:
         def add(first: int, rows: Matrix) -> None:
             store.put([chunk_of(first + row) for row in range(len(rows))], rows)
 
-        def find(question: Vector, where: Filter) -> list[int]:
-            return [row_of(hit.address) for hit in store.search(question, limit=LIMIT, where=where)]
+        def find(question: Vector, look: Look) -> list[int]:
+            return [row_of(hit.address) for hit in store.search(question, limit=look.limit, where=look.where)]
 
         filling = stack.enter_context(ExitStack())
         filling.enter_context(store.filling())
@@ -210,18 +222,18 @@ def faiss_index(kind: str, dim: int) -> Opened:
     index = faiss.index_factory(dim, kind, faiss.METRIC_INNER_PRODUCT)
     if hasattr(index, "hnsw"):
         index.hnsw.efConstruction, index.hnsw.efSearch = HNSW["expansion_add"], HNSW["expansion_search"]
-    return lambda _, rows: index.add(rows), _by_row(lambda question: index.search(question[None], LIMIT)[1][0]), _done
+    return lambda _, rows: index.add(rows), _by_row(lambda *asked: index.search(asked[0][None], asked[1])[1][0]), _done
 
 
 def usearch_index(dim: int) -> Opened:
     index = importlib.import_module("usearch.index").Index(ndim=dim, metric="ip", **HNSW)
     add = lambda first, rows: index.add(np.arange(first, first + len(rows)), rows)  # noqa: E731
-    return add, _by_row(lambda question: index.search(question, LIMIT).keys), _done
+    return add, _by_row(lambda question, limit: index.search(question, limit).keys), _done
 
 
-def _by_row(find: Callable[[Vector], Sequence[int]]) -> Find:
-    """An index that knows no filters."""
-    return lambda question, where: find(question) if where == EVERYTHING else ()
+def _by_row(find: Callable[[Vector, int], Sequence[int]]) -> Find:
+    """An index that knows no filters, but every row is quotable here."""
+    return lambda question, look: () if look == ONE_YEAR else find(question, look.limit)
 
 
 def _done() -> None:
@@ -250,23 +262,28 @@ def memory_of(pid: int) -> int:
 
 def measure(size: int, stores: Sequence[str], work: Path) -> dict[str, dict[str, float]]:
     rows, questions = np.load(work / f"vectors-{size}.npy", mmap_mode="r"), np.load(work / "questions.npy")[WARM_UP:]
-    years = np.array([year_of(row) for row in range(size)]) == ONE_YEAR.year_min
+    year = np.array([year_of(row) for row in range(size)]) == ONE_YEAR.where.year_min
     asked, filled = ask_all(size, stores, work)
-    nearest = [np.asarray(rows @ question) for question in questions]
-    return {
-        store: {
+    everything = [np.asarray(rows @ question) for question in questions]
+    of_year = [np.where(year, near, -2) for near in everything]
+    figures = {}
+    for store, (nearest, filtered, whole) in asked.items():
+        figures[store] = {
             **asdict(filled[store]),
-            "p50": float(np.percentile(one.milliseconds, 50)),
-            "p95": float(np.percentile(one.milliseconds, 95)),
-            "recall": recall(one.found, nearest),
-            "filtered p50": float(np.percentile(one.filtered, 50)),
-            "filtered recall": recall(one.found_filtered, [np.where(years, near, -2) for near in nearest]),
+            "p50": float(np.percentile(nearest.milliseconds, 50)),
+            "p95": float(np.percentile(nearest.milliseconds, 95)),
+            "recall": recall(nearest.found, everything, LIMIT),
+            "filtered p50": float(np.percentile(filtered.milliseconds, 50)),
+            "filtered recall": recall(filtered.found, of_year, LIMIT),
+            "question p50": float(np.percentile(whole.milliseconds, 50)),
+            "question p95": float(np.percentile(whole.milliseconds, 95)),
+            "question recall": recall(whole.found, everything, QUESTION.limit),
         }
-        for store, one in asked.items()
-    }
+    return figures
 
 
-def ask_all(size: int, stores: Sequence[str], work: Path) -> tuple[dict[str, Asked], dict[str, Filled]]:
+def ask_all(size: int, stores: Sequence[str], work: Path) -> tuple[dict[str, list[Asked]], dict[str, Filled]]:
+    """Of each store every look, in the order of `LOOKS`."""
     context = multiprocessing.get_context("spawn")
     asked, filled, pipes = {}, {}, {}
     for store in stores:
@@ -280,45 +297,46 @@ def ask_all(size: int, stores: Sequence[str], work: Path) -> tuple[dict[str, Ask
             print(f"{store} at {size:,}: did not work, see above", flush=True)
             continue
         print(f"{store} at {size:,}: filled, {filled[store].rows_a_second:,.0f} rows/s", flush=True)
-        asked[store], pipes[store] = Asked([], [], [], []), (pipe, process)
+        asked[store], pipes[store] = [Asked() for _ in LOOKS], (pipe, process)
     for number in range(WARM_UP, WARM_UP + QUESTIONS):
         for store, (pipe, _) in list(pipes.items()):
             try:
                 pipe.send(number)
-                (plain, found), (narrow, found_narrow) = pipe.recv()
+                came = pipe.recv()
             except (EOFError, BrokenPipeError):
                 print(f"{store} at {size:,}: stopped answering, see above", flush=True)
                 del pipes[store], asked[store]
                 continue
-            one = asked[store]
-            one.milliseconds.append(plain)
-            one.found.append(found)
-            one.filtered.append(narrow)
-            one.found_filtered.append(found_narrow)
+            for one, (milliseconds, found) in zip(asked[store], came, strict=True):
+                one.milliseconds.append(milliseconds)
+                one.found.append(found)
     for pipe, process in pipes.values():
         pipe.send(None)
         process.join()
     return asked, filled
 
 
-def recall(found: Sequence[Sequence[int]], nearest: Sequence[Vector]) -> float:
-    """Of the ten nearest, or of those that are as near as the tenth, the share that was found."""
+def recall(found: Sequence[Sequence[int]], nearest: Sequence[Vector], limit: int) -> float:
+    """Of so many nearest, or of those that are as near as the last of them, the share that was found."""
     hits = 0
     for rows, similarities in zip(found, nearest, strict=True):
-        least = np.partition(similarities, -LIMIT)[-LIMIT]
+        least = np.partition(similarities, -limit)[-limit]
         hits += int(np.sum(similarities[list(rows)] >= least - 1e-6)) if rows else 0
-    return hits / (LIMIT * len(nearest))
+    return hits / (limit * len(nearest))
 
 
 def told(size: int, measured: dict[str, dict[str, float]]) -> str:
-    head = "| | p50 ms | p95 ms | to flat | recall@10 | one year: p50 | recall | rows/s in | memory MB | disk MB |"
-    lines = [f"\n{size:,} vectors, {QUESTIONS} questions\n", head, "|---|" + "--:|" * 9]
+    question = f"a question's {QUESTION.limit}: p50 | p95 | recall"
+    asked = f"p50 ms | p95 ms | to flat | recall@{LIMIT} | one year: p50 | recall | {question}"
+    lines = [f"\n{size:,} vectors, {QUESTIONS} questions\n", f"| | {asked} | rows/s in | memory MB | disk MB |"]
+    lines.append("|---|" + "--:|" * 12)
     flat = measured.get("flat", {}).get("p50", float("nan"))
     for store, one in measured.items():
         narrow = f"{one['filtered p50']:.1f} | {one['filtered recall']:.3f}" if one["filtered recall"] else "– | –"
         lines.append(
             f"| {store} | {one['p50']:.1f} | {one['p95']:.1f} | {one['p50'] / flat:.2f} | {one['recall']:.3f} | "
-            f"{narrow} | {one['rows_a_second']:,.0f} | {one['memory'] / 1e6:,.0f} | {one['disk'] / 1e6:,.0f} |"
+            f"{narrow} | {one['question p50']:.1f} | {one['question p95']:.1f} | {one['question recall']:.3f} | "
+            f"{one['rows_a_second']:,.0f} | {one['memory'] / 1e6:,.0f} | {one['disk'] / 1e6:,.0f} |"
         )
     return "\n".join(lines)
 

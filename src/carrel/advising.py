@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from carrel import locking
 from carrel.files import size_on_disk
-from carrel.types import EVERYTHING
+from carrel.types import QUOTABLE, Filter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -181,15 +181,18 @@ def _of_catalog(found: Measured) -> Iterator[Advice]:
 
 
 def _search_ms(library: Library) -> float | None:
-    """The better of two looks by a vector that is there: the first may have to fetch them from the disk."""
-    vectors = library.stores.vectors
+    """The better of two looks by a vector that is there, each as a question looks.
+
+    The first may have to fetch them from the disk.
+    """
+    vectors, limit = library.stores.vectors, library.settings.search.candidates
     some = vectors.many(list(islice(library.stores.catalog.addresses(), _SAMPLE)))
-    return min((_timed(vectors, vector) for vector in list(some.values())[:2]), default=None)
+    return min((_timed(vectors, vector, limit) for vector in list(some.values())[:2]), default=None)
 
 
-def _timed(vectors: VectorStore, vector: Vector) -> float:
+def _timed(vectors: VectorStore, vector: Vector, limit: int) -> float:
     start = time.perf_counter()
-    vectors.search(vector, limit=10, where=EVERYTHING)
+    vectors.search(vector, limit=limit, where=Filter(kinds=QUOTABLE))
     return (time.perf_counter() - start) * 1000
 
 

@@ -24,7 +24,7 @@ from carrel import registry
 from carrel.databases import milvus, milvus_versions
 from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.keywords.milvus import MilvusKeywords
-from carrel.types import EVERYTHING, Filter, Hit, Matrix, Vector
+from carrel.types import EVERYTHING, QUOTABLE, ChunkKind, Filter, Hit, Matrix, Vector
 from carrel.vectors.flat import FlatVectors
 from carrel.vectors.milvus import MilvusVectors
 from tests import servers
@@ -355,6 +355,37 @@ def test_rows_that_a_filter_allows_are_found_though_thousands_are_nearer(
     for where in (Filter(year_min=2010), Filter(year_min=2010, paper_ids=frozenset({"p7"}))):
         assert store.search(rows[0], limit=5, where=where) == exact.search(rows[0], limit=5, where=where)
     assert len(set(asked)) == 16
+
+
+def test_of_kinds_that_most_rows_have_no_more_are_looked_at_than_it_takes(
+    store: MilvusVectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch, asked = MilvusVectors._fetched, []
+
+    def fetched(*values: Any) -> Any:
+        asked.append(values[4])
+        return fetch(*values)
+
+    monkeypatch.setattr(MilvusVectors, "_fetched", fetched)
+    near, far = unit_rows(100, seed=5), unit_rows(900, seed=6)
+    near[:, 0], far[:, 0] = 9.0, -9.0
+    rows = np.concatenate([near, far])
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    notes = [ChunkKind.NOTE if number < 100 else ChunkKind.PASSAGE for number in range(1000)]
+    chunks = [make_chunk(f"p{number % 50}", number, kind=kind) for number, kind in enumerate(notes)]
+    exact = FlatVectors(tmp_path, model="model-a", dim=DIM)
+    for either in (store, exact):
+        either.put(chunks, rows)
+    quotable = Filter(kinds=QUOTABLE)
+    assert store.search(rows[500], limit=10, where=quotable) == exact.search(rows[500], limit=10, where=quotable)
+    assert asked == [50]
+    asked.clear()
+    # All that is near are notes: only those who look further find passages.
+    assert store.search(rows[0], limit=10, where=quotable) == exact.search(rows[0], limit=10, where=quotable)
+    assert asked == [50, 375]
+    asked.clear()
+    store.search(rows[0], limit=10, where=Filter(kinds=QUOTABLE, year_min=1))
+    assert asked[0] == 375
 
 
 def test_what_was_written_is_sealed_once_it_is_much(

@@ -42,8 +42,9 @@ _BYTES = 1 << 25
 """Of vectors in one message."""
 _TIE = 2e-5
 """Scores that are nearer than this may be in another order than the server has them."""
+_NARROW = 2
 _WIDER = 15
-"""Times as many rows are looked at as are wanted, where a filter is to be met."""
+"""Times as many rows are looked at as are wanted, where a filter is to be met: fewer, where most rows meet it."""
 _FEW = 500
 """Rows that are rather compared one by one."""
 _BUCKETS = 16
@@ -207,9 +208,11 @@ class MilvusVectors:
         if where == EVERYTHING:
             return self._best(version, vector, limit, where, "")
         said = condition(where, has_infix=bool(where.venue) and self._rows.server.has_infix)
-        found = self._among_the_nearest(version, vector, limit, where, said)
-        if found is not None:
-            return found
+        # Whoever asks for passages asks for kinds, which nearly every row is of.
+        for times in (_NARROW, _WIDER) if where == Filter(kinds=where.kinds) else (_WIDER,):
+            found = self._among_the_nearest(version, vector, limit, where, said, times)
+            if found is not None:
+                return found
         if not said or self._rows.count(version, said) <= max(_FEW, limit):
             return self._nearest_of_all(version, vector, limit, where, said)
         shares = [both(said, f"bucket == {bucket}") for bucket in range(_BUCKETS)]
@@ -219,10 +222,10 @@ class MilvusVectors:
             return in_order(hit for hits in nearest for hit in hits)[:limit]
 
     def _among_the_nearest(
-        self, version: Version, vector: Vector, limit: int, where: Filter, said: str
+        self, version: Version, vector: Vector, limit: int, where: Filter, said: str, times: int
     ) -> list[Hit] | None:
         """Those of the nearest rows that the filter allows; nothing where it allows too few, or none that are near."""
-        wide = _WIDER * (limit + _WIDER)
+        wide = times * (limit + _WIDER)
         if wide > MOST:
             return None
         found = self._fetched(version, vector, "", wide, ["chunk_id"])
