@@ -11,15 +11,20 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from carrel import Library
 from carrel.catalogs import QueryRecord
 from carrel.errors import CarrelError, DimensionMismatchError, IndexNotFound, InvalidInput, StoreUnavailable
+from carrel.graphs import GraphStore
+from carrel.keywords import KeywordIndex
 from carrel.rerankers.fused import Fused
+from carrel.search.begun import within
 from carrel.search.meaning import Meaning
 from carrel.testing import HashedWords, MemoryVectors
 from carrel.types import Candidate, Concept, Contribution, Filter, Mention, SearchResult, Strategy, Vector
@@ -249,6 +254,46 @@ def test_a_slow_arm_costs_its_deadline_and_no_more_and_its_time_is_told(library:
     assert 1.5 <= spent < 30
     assert timings["vector"] == 1500.0
     assert dict(result.timings) == timings, "an arm that comes late changes a result that is out"
+
+
+class Halted:
+    """A store that says nothing, or nothing when asked by these verbs, until it is let go."""
+
+    def __init__(self, store: object, *verbs: str) -> None:
+        self.may_go_on = threading.Event()
+        self._store, self._verbs = store, verbs
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._store, name)
+        if not callable(real) or (self._verbs and name not in self._verbs):
+            return real
+
+        def told(*values: Any, **named: Any) -> Any:
+            self.may_go_on.wait(60)
+            return real(*values, **named)
+
+        return told
+
+
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+def test_a_graph_that_says_nothing_costs_its_deadlines_and_no_more(library: Library, weight: float) -> None:
+    with reopened(library, HashedWords(), **{"search.arm_timeout": 0.5, "search.weight_graph": weight}) as opened:
+        graph = Halted(opened.stores.graph)
+        opened.stores = replace(opened.stores, graph=cast("GraphStore", graph))
+        result = within(30, lambda: opened.search(QUESTION))
+        graph.may_go_on.set()
+    assert {part.arm for part in result.degraded} == {"graph"}
+    assert (found(result)[0], result.concepts) == ("paper3/abstract", ())
+
+
+def test_matches_that_are_not_counted_in_time_are_not_told(library: Library) -> None:
+    with reopened(library, HashedWords(), **{"search.arm_timeout": 0.5}) as opened:
+        assert opened.search(QUESTION).matched == 1
+        keywords = Halted(opened.stores.keywords, "matches")
+        opened.stores = replace(opened.stores, keywords=cast("KeywordIndex", keywords))
+        result = within(30, lambda: opened.search(QUESTION))
+        keywords.may_go_on.set()
+    assert (result.matched, result.degraded, found(result)[0]) == (None, (), "paper3/abstract")
 
 
 def test_an_error_that_is_not_carrels_own_sinks_no_search_either(library: Library) -> None:

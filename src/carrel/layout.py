@@ -108,8 +108,13 @@ class Layout:
         return chosen if named and (inside or not confined) else None
 
     def relative(self, path: Path) -> str:
-        """A path as it is remembered: from the library's folder on, when it lies there, so that both can move."""
-        absolute, folder = path.resolve(), self.root.parent.resolve()
+        """A path as it is remembered: from the library's folder on, when it lies there, so that both can move.
+
+        Uploads lie there wherever a link leads: each machine has its own way to where they are kept.
+        """
+        absolute, folder, uploads = path.resolve(), self.root.parent.resolve(), self.uploads.resolve()
+        if absolute.is_relative_to(uploads):
+            return str(self.uploads.relative_to(self.root.parent) / absolute.relative_to(uploads))
         return str(absolute.relative_to(folder)) if absolute.is_relative_to(folder) else str(absolute)
 
 

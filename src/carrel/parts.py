@@ -297,7 +297,7 @@ class Parts:
         # The graph is not to fail with words that do not come.
         chunks = None if walked else partial(within, options.arm_timeout / 2, stores.keywords.count)
         concepts = Concepts(stores.graph, hops=options.graph_hops, nearly=walked, chunks=chunks) if graph else None
-        if concepts and walked and (mode == Mode.GRAPH or not concepts.is_empty):
+        if concepts and walked and (mode == Mode.GRAPH or concepts.may_lead(options.arm_timeout / 2)):
             asked["graph"] = arms.graph_arm(concepts)
         adapt = (lambda arm: arm) if among is None else partial(figures.among, among)
         narrow = partial(narrowed_by_fields, references=lambda: (card.reference for card in self.shelf.cards()))

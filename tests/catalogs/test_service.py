@@ -105,6 +105,8 @@ def test_a_document_has_one_job_at_a_time(catalog: Catalog) -> None:
     assert [one.id for one in submissions.jobs()] == [second.id, first.id]
     assert [one.id for one in submissions.jobs(statuses=[JobStatus.COMPLETE])] == [first.id]
     assert [one.id for one in submissions.jobs(limit=1)] == [second.id]
+    assert [one.id for one in submissions.jobs(oldest_first=True)] == [first.id, second.id]
+    assert [one.id for one in submissions.jobs(oldest_first=True, limit=1)] == [first.id]
     assert submissions.jobs(statuses=[]) == []
     assert submissions.waiting() == 1
 

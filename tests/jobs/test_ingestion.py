@@ -339,6 +339,22 @@ def test_sync_leaves_uploads_alone(library: Library, inline: Inline) -> None:
     assert (report.retired, sorted(row.reference.id for row in library.list())) == ((), ["basalt", "granite"])
 
 
+def test_uploads_that_several_machines_share_are_remembered_as_each_finds_them(
+    library: Library, inline: Inline, tmp_path: Path
+) -> None:
+    """A link leads to them, that differs from machine to machine."""
+    (tmp_path / "shared").mkdir()
+    library.layout.uploads.symlink_to(tmp_path / "shared")
+    ticket = upload(inline)
+    assert ticket.document.path.startswith(".carrel/uploads/")
+    taken_in(inline, ticket)
+    assert library.sync().retired == ()
+    (row,) = library.list()
+    assert row.sources == (ticket.document.path,)
+    inline.delete(ticket.document.id)
+    assert (library.list(), list((tmp_path / "shared").iterdir())) == ([], [])
+
+
 def test_what_the_library_has_already_is_not_read_again(library: Library, inline: Inline) -> None:
     path = library.layout.root.parent / "rock.md"
     path.write_text(GRANITE)

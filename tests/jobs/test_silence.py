@@ -2,74 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from carrel import Library
-from carrel.errors import StoreUnavailable
-from carrel.jobs import runner
+from carrel.errors import StoreUnavailable, Unavailable
+from carrel.jobs import heart, runner
 from carrel.jobs.addresses import Policy
 from carrel.jobs.fetching import Fetcher
+from carrel.jobs.heart import BEAT, SILENT, Heart
 from carrel.jobs.runner import Runner
 
-
-class Watched:
-    """An engine that only notes whose jobs are taken over, and when."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self.taken: list[tuple[float, list[str]]] = []
-
-    def take_over(self, workers: Collection[str]) -> list[str]:
-        self.taken.append((self._clock.now, sorted(workers)))
-        return []
-
-    def enqueue(self, job_ids: Iterable[str]) -> None: ...
-
-    def states(self, job_ids: Collection[str]) -> Mapping[str, tuple[str, str]]:
-        return {}
-
-    def forget(self, before: str) -> None: ...
+OTHER = "elsewhere.1.a"
 
 
 class Clock:
-    """Goes on only while the worker rests. The catalog is away from 100 s to 200 s; another worker dies at 300 s."""
+    """Goes on only when it is told to."""
 
-    def __init__(self) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1.0
-        self.stop: Any = None
+        for module in (heart, runner):
+            monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: self.now))
 
-    def wait(self, seconds: float) -> None:
-        self.now += seconds
-        if self.now > 400:
-            self.stop()
+    def beating(self, until: float, tell: Callable[[], None]) -> list[float]:
+        """When a worker that beats as it should could tell that others are dead."""
+        beating, sure = Heart(tell), []
+        while self.now < until:
+            with suppress(StoreUnavailable):
+                beating.beat()
+            if beating.is_heard:
+                sure.append(self.now)
+            self.now += BEAT
+        return sure
 
-    def clear(self) -> None: ...
 
-    def beat(self, _worker: str) -> None:
-        if 100 < self.now < 200:
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+@pytest.fixture
+def worker(library: Library) -> Runner:
+    return Runner(library, Fetcher(1, 1.0, Policy()))
+
+
+def test_after_an_outage_the_others_get_the_time_to_be_heard_again(clock: Clock) -> None:
+    def tell() -> None:
+        if 100 < clock.now < 200:
             raise StoreUnavailable("the catalog is away")
 
-    def silent(self, seconds: float) -> list[str]:
-        """The other comes back a little later than this one."""
-        heard = min(self.now, 300.0) if self.now < 100 or self.now > 205 else 100.0
-        return ["elsewhere.1.a"] if self.now - heard >= seconds else []
+    sure = clock.beating(300, tell)
+    lost, back = max(now for now in sure if now < 200), min(now for now in sure if now > 200)
+    assert (lost <= 100 + SILENT / 2, 200 + SILENT <= back <= 200 + SILENT + 2 * BEAT) == (True, True)
 
 
-def test_after_an_outage_the_others_get_the_time_to_be_heard_again(
-    library: Library, monkeypatch: pytest.MonkeyPatch
+def test_after_a_beat_that_took_long_the_others_get_the_same_time(clock: Clock) -> None:
+    def tell() -> None:
+        if clock.now == 101:
+            clock.now += SILENT
+
+    sure = clock.beating(200, tell)
+    assert [now for now in sure if 101 <= now < 101 + 2 * SILENT] == []
+    assert sure[-1] > 190
+
+
+class Engine:
+    """Only notes whose jobs are taken over, the first time in vain."""
+
+    def __init__(self) -> None:
+        self.taken: list[list[str]] = []
+
+    def take_over(self, workers: Collection[str]) -> list[str]:
+        self.taken.append(sorted(workers))
+        if len(self.taken) == 1:
+            raise Unavailable("the engine's database is away")
+        return []
+
+
+def test_who_is_not_heard_takes_nobody_for_dead_and_a_dead_one_is_not_forgotten(
+    library: Library, worker: Runner
 ) -> None:
-    clock = Clock()
-    worker = Runner(library, Fetcher(1, 1.0, Policy()))
-    clock.stop = worker._stopping.set
-    engine, submissions = Watched(clock), library.stores.catalog.submissions
-    monkeypatch.setattr(worker, "_woken", clock)
-    monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: clock.now))
-    monkeypatch.setattr(submissions, "beat", clock.beat)
-    monkeypatch.setattr(submissions, "silent", clock.silent)
-    worker._tend(engine, SimpleNamespace())  # type: ignore[arg-type]
-    when, who = engine.taken[0]
-    assert (300 + runner.SILENT <= when < 330, who) == (True, ["elsewhere.1.a"])
+    engine, submissions = Engine(), library.stores.catalog.submissions
+    submissions.beat(OTHER)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(heart, "SILENT", -1.0)
+        worker._take_over(engine)  # type: ignore[arg-type]
+        assert engine.taken == []
+        worker._heart._last = float("inf")
+        with pytest.raises(Unavailable):
+            worker._take_over(engine)  # type: ignore[arg-type]
+    worker._take_over(engine)  # type: ignore[arg-type]
+    worker._take_over(engine)  # type: ignore[arg-type]
+    assert engine.taken == [[OTHER], [OTHER]]
+    assert submissions.silent(-1.0) == []
+
+
+def test_one_that_is_idle_looks_twice_before_it_takes_another_for_dead(
+    library: Library, worker: Runner, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = {100.0: [OTHER], 200.0: [], 300.0: [OTHER], 400.0: [OTHER]}
+    monkeypatch.setattr(library.stores.catalog.submissions, "silent", lambda _: silent[clock.now])
+    wanted = {}
+    for now in silent:
+        clock.now = now
+        wanted[now] = worker._is_wanted()
+    assert wanted == {100.0: False, 200.0: False, 300.0: False, 400.0: True}

@@ -199,6 +199,30 @@ def test_a_job_cancelled_after_its_worker_died_leaves_nothing(
 
 
 @pytest.mark.parametrize("point", ["kept", "indexes written"])
+def test_a_worker_that_starts_undoes_what_a_cancelled_job_left_that_nobody_goes_on_with(
+    library: Library, inline: Inline, monkeypatch: pytest.MonkeyPatch, point: str
+) -> None:
+    ticket = upload(inline)
+    interrupted(inline, monkeypatch, point)
+    inline.cancel(ticket.job.id)
+    Runner(library, Fetcher(1, 1.0, inline._policy))._reconcile()
+    assert inline.document(ticket.document.id).status == DocumentStatus.FAILED
+    assert (addresses(library), is_finished(library), is_sound(library)) == (set(), True, True)
+
+
+def test_a_worker_that_starts_undoes_nothing_of_a_document_that_is_finished_meanwhile(
+    library: Library, inline: Inline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its paper is named already when the worker reads what is on its way in."""
+    ticket, submissions = upload(inline), library.stores.catalog.submissions
+    interrupted(inline, monkeypatch, "kept")
+    before(monkeypatch, submissions, "jobs", lambda: inline.again(ticket))
+    Runner(library, Fetcher(1, 1.0, inline._policy))._reconcile()
+    assert inline.document(ticket.document.id).status == DocumentStatus.ACTIVE
+    assert (addresses(library) != set(), is_finished(library), is_sound(library)) == (True, True, True)
+
+
+@pytest.mark.parametrize("point", ["kept", "indexes written"])
 def test_a_paper_that_was_there_before_outlives_a_cancelled_document(
     library: Library, inline: Inline, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:

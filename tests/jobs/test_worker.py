@@ -21,7 +21,7 @@ from dbos import _recovery
 from carrel import Library
 from carrel.cli.app import run
 from carrel.errors import StoreUnavailable
-from carrel.jobs import Ingestion, Said, course, faults, runner
+from carrel.jobs import Ingestion, Said, course, faults, heart
 from carrel.testing import HashedWords
 from carrel.types.service import DocumentStatus
 from tests import servers
@@ -138,7 +138,7 @@ def test_what_cannot_be_taken_over_at_once_is_taken_over_later(tmp_path: Path, m
         ticket = upload(ingestion)
         assert ended(Worker(tmp_path, fault="embed").start()) == -signal.SIGKILL
         monkeypatch.setattr(_recovery, "_recover_workflow", recover_the_third_time)
-        monkeypatch.setattr(runner, "_BEAT", 0.2)
+        monkeypatch.setattr(heart, "BEAT", 0.2)
         ingestion.start()
         assert taken_in(ingestion, ticket).attempts == 2
         ingestion.stop()

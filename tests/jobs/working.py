@@ -14,7 +14,7 @@ from pathlib import Path
 
 from carrel import Library
 from carrel.errors import CarrelError
-from carrel.jobs import Ingestion, engine, faults, runner
+from carrel.jobs import Ingestion, engine, faults, heart
 from carrel.testing import HashedWords
 from carrel.types import Matrix
 
@@ -31,7 +31,7 @@ class Worker:
     fault: str = ""
     host: str = ""
     """The name of the machine that it believes to be on."""
-    silent: float = runner.SILENT
+    silent: float = heart.SILENT
     variables: tuple[tuple[str, str], ...] = ()
     slowly: float = 0.0
     """Seconds that embedding takes."""
@@ -68,8 +68,8 @@ def _work(worker: Worker) -> None:
     if worker.host:
         socket.gethostname = lambda: worker.host
     engine._POLL = 0.1
-    runner.SILENT = worker.silent
-    runner._BEAT = min(runner._BEAT, worker.silent / 4)
+    heart.SILENT = worker.silent
+    heart.BEAT = min(heart.BEAT, worker.silent / 4)
     with Library.open(worker.folder, embedder=_Slow(worker.slowly)) as library:
         ingestion = Ingestion(library)
         ingestion.start()

@@ -32,6 +32,7 @@ _CAN_RESUBMIT = f"""
     WHERE id = ? AND NOT EXISTS (SELECT 1 FROM ingestion_jobs WHERE document_id = documents.id AND {_AT_WORK})"""
 _DOCUMENTS = f"SELECT {', '.join(DOCUMENT)} FROM documents"
 _LATEST = "ORDER BY created_at DESC, id DESC"
+_EARLIEST = "ORDER BY created_at, id"
 _BY_HASH = f"{_DOCUMENTS} WHERE file_hash = ? AND file_hash <> '' AND status NOT IN {_GONE} {_LATEST}"
 _BY_PAPER = f"{_DOCUMENTS} WHERE paper_id = ? AND paper_id <> '' {_LATEST}"
 _AFTER = "(created_at, id) < (SELECT created_at, id FROM documents WHERE id = ?)"
@@ -119,14 +120,20 @@ class SqlSubmissions:
         return next(map(_job, self._database.rows(f"{_JOBS} WHERE id = ?", [job_id])), None)
 
     def jobs(
-        self, *, document_id: str = "", statuses: Collection[JobStatus] | None = None, limit: int = 100
+        self,
+        *,
+        document_id: str = "",
+        statuses: Collection[JobStatus] | None = None,
+        limit: int = 100,
+        oldest_first: bool = False,
     ) -> list[Job]:
         wanted = list(JobStatus if statuses is None else statuses)
         if not wanted:
             return []
         asked = [f"status IN ({marks(wanted)})", *(["document_id = ?"] if document_id else [])]
         values = [*wanted, *([document_id] if document_id else []), limit]
-        rows = self._database.rows(f"{_JOBS} WHERE {' AND '.join(asked)} {_LATEST} LIMIT ?", values)
+        order = _EARLIEST if oldest_first else _LATEST
+        rows = self._database.rows(f"{_JOBS} WHERE {' AND '.join(asked)} {order} LIMIT ?", values)
         return [_job(row) for row in rows]
 
     def waiting(self) -> int:

@@ -59,9 +59,14 @@ class Submissions(Protocol):
     def job(self, job_id: str) -> Job | None: ...
 
     def jobs(
-        self, *, document_id: str = "", statuses: Collection[JobStatus] | None = None, limit: int = 100
+        self,
+        *,
+        document_id: str = "",
+        statuses: Collection[JobStatus] | None = None,
+        limit: int = 100,
+        oldest_first: bool = False,
     ) -> list[Job]:
-        """The latest first."""
+        """The latest first, unless they are wanted in the order in which they came."""
         ...
 
     def waiting(self) -> int:

@@ -12,6 +12,7 @@ import psycopg
 from psycopg import errors, sql
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
+from carrel.databases.absence import Absence
 from carrel.databases.extensions import schema_of
 from carrel.databases.postgresql_session import PostgresqlSession
 from carrel.errors import (
@@ -86,6 +87,7 @@ class _Link:
     def __init__(self) -> None:
         self.pool: Pool | None = None
         self.lock = RLock()
+        self.absence = Absence()
         self._here = local()
 
     @property
@@ -282,7 +284,9 @@ class Server:
 
     def _arrive(self) -> None:
         """See that the server is there, and that the schema is of this version."""
-        connection: Connection = psycopg.connect(self.address, password=self._password or None, **CONNECTING)
+        with self._link.absence.looked_for(_PATIENCE) as patience:
+            connecting = {**CONNECTING, "password": self._password or None, "connect_timeout": patience}
+            connection: Connection = psycopg.connect(self.address, **connecting)
         with closing(connection):
             self._settle_in(connection)
 

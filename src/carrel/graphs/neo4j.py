@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import neo4j
 from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError
 
+from carrel.databases.absence import Absence
 from carrel.databases.sessions import text
 from carrel.errors import StoreUnavailable, password_hint
 from carrel.graphs import ALL_RELATIONS, CURATED, cypher, said
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from carrel.types import Contribution, Filter, Predicate, Relation, Triple
 
 Told = TypeVar("Told")
-_PATIENCE = 10.0
+_PATIENCE = 10
 """Seconds that a server may take to answer the first time."""
 _INSISTENCE = 3.0
 """Seconds for which a transaction that came in another's way, or lost its server, is tried again."""
@@ -51,6 +52,7 @@ class Neo4jGraph:
         self._password = password
         self._opened: neo4j.Driver | None = None
         self._lock = RLock()
+        self._absence = Absence()
 
     def put(self, contributions: Sequence[Contribution]) -> None:
         latest = {contribution.paper_id: contribution for contribution in contributions}
@@ -167,16 +169,18 @@ class Neo4jGraph:
     def _driver(self) -> neo4j.Driver:
         with self._lock:
             if self._opened is None:
-                self._opened = self._connect()
+                # Where nobody answers, those who wait for the lock do not then wait once more, one after the other.
+                with self._absence.looked_for(_PATIENCE) as patience:
+                    self._opened = self._connect(patience)
             return self._opened
 
-    def _connect(self) -> neo4j.Driver:
+    def _connect(self, patience: float) -> neo4j.Driver:
         parts = urlsplit(self._address)
         host = parts.netloc.rpartition("@")[2]
         driver = neo4j.GraphDatabase.driver(
             f"{parts.scheme}://{host}",
             auth=(parts.username or "neo4j", self._password),
-            connection_timeout=_PATIENCE,
+            connection_timeout=patience,
             initial_retry_delay=_PAUSES[0],
             max_transaction_retry_time=_INSISTENCE,
             notifications_min_severity="OFF",

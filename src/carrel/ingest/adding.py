@@ -78,7 +78,9 @@ class Workplace:
 
     def is_own(self, source: str) -> bool:
         """Whether a path is one of the library's own directory."""
-        return self.absolute(source).is_relative_to(self.refs.parent.resolve())
+        path, own = self.absolute(source), self.refs.parent
+        # A folder in it may be a link, and so may it itself be.
+        return path.is_relative_to(self.folder / own.name) or path.is_relative_to(own.resolve())
 
     def parser(self, path: Path) -> Parser:
         return self.parsers[path.suffix.lower()]

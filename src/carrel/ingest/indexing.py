@@ -195,17 +195,26 @@ def embed(
     for position in missing:
         distinct.setdefault(chunks[position].text_hash, []).append(position)
     characters, embedded, refused = 0, 0, dict[int, str]()
-    for some in batches(list(distinct.values()), _AT_ONCE):
-        rows, reasons = _rows([chunks[same[0]].embedded_text for same in some], embedder)
-        for number, same in enumerate(some):
-            vectors[same] = rows[number]
-            refused |= dict.fromkeys(same, reasons[number]) if number in reasons else {}
-        embedded += len(some) - len(reasons)
-        characters += sum(len(chunks[position].text) for same in some for position in same)
-        tell(characters)
-    for paper_id in dict.fromkeys(chunks[position].paper_id for position in missing):
-        positions = [position for position in by_paper[paper_id] if position not in refused]
-        cache.save(paper_id, [chunks[position] for position in positions], vectors[positions])
+    try:
+        for some in batches(list(distinct.values()), _AT_ONCE):
+            rows, reasons = _rows([chunks[same[0]].embedded_text for same in some], embedder)
+            for number, same in enumerate(some):
+                vectors[same] = rows[number]
+                if number in reasons:
+                    refused |= dict.fromkeys(same, reasons[number])
+                else:
+                    known.update(same)
+            embedded += len(some) - len(reasons)
+            characters += sum(len(chunks[position].text) for same in some for position in same)
+            tell(characters)
+    finally:
+        # What a server has done before it had enough is not to be asked of it again.
+        done = known | refused.keys()
+        for paper_id in dict.fromkeys(chunks[position].paper_id for position in missing if position in done):
+            # Of a paper that is embedded afresh what was kept before stays until all is there.
+            if not fresh or done.issuperset(by_paper[paper_id]):
+                positions = [position for position in by_paper[paper_id] if position in known]
+                cache.save(paper_id, [chunks[position] for position in positions], vectors[positions])
     return vectors, embedded, refused
 
 

@@ -189,6 +189,15 @@ class Engine:
         if old:
             DBOS.delete_workflows([one.workflow_id for one in old])
 
+    def begun(self) -> set[str]:
+        """The jobs that this worker has, as far as the engine knows."""
+        from dbos import DBOS
+
+        found = DBOS.list_workflows(
+            status="PENDING", executor_id=self.name, app_version=_REVISION, load_input=False, load_output=False
+        )
+        return {one.workflow_id for one in found}
+
     def states(self, job_ids: Collection[str]) -> Mapping[str, tuple[str, str]]:
         """Of those jobs that the engine knows: how far it is with them, and by whom."""
         from dbos import DBOS

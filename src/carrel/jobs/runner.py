@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from carrel import locking
 from carrel.errors import CarrelError
 from carrel.files import writing
-from carrel.jobs import uploads
+from carrel.jobs import heart, uploads
 from carrel.jobs.course import Course, Interrupted
 from carrel.jobs.engine import ENDED, Database, Engine
+from carrel.jobs.heart import Heart
 from carrel.telemetry import log
 from carrel.types.service import DocumentStatus, JobStatus
 
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from carrel.types.service import Job, Submission
 
 _TICK = 1.0
-_BEAT = 5.0
-SILENT = 20.0
-"""Seconds without a beat after which a worker is taken to be dead."""
 _CARE = 30.0
 """Seconds between two looks at every job that is not over."""
 _KEPT = timedelta(days=1)
@@ -43,7 +41,10 @@ _LAST = 5.0
 _AGAIN = 5.0
 """Seconds until another try after the engine could not be started."""
 _UNFINISHED = tuple(status for status in JobStatus if not status.is_over)
+_BEGUN = (DocumentStatus.PENDING, DocumentStatus.PROCESSING)
 _PAGE = 500
+_AT_ONCE = 100
+"""Jobs that are put into the queue between two looks at everything else."""
 
 
 class Runner:
@@ -60,11 +61,15 @@ class Runner:
         self._enqueued: set[str] = set()
         self._suspects: set[str] = set()
         """Jobs that seem to be ours but that nobody here is at."""
-        self._trusting = 0.0
-        """When silence tells again that a worker is dead: what kept us from beating may have kept others, too."""
+        self._doubted: set[str] = set()
+        """Workers that were not heard when somebody idle looked."""
+        self._dead: set[str] = set()
+        """Workers whose jobs nobody has yet."""
         self._left_something = False
         self._is_reconciled = False
         self._patience = 0.0
+        self._looked = 0.0
+        self._heart = Heart(lambda: self._submissions.beat(self.name))
         self._keeper = threading.Thread(target=self._keep, name="carrel-jobs", daemon=True)
 
     def start(self) -> None:
@@ -100,7 +105,7 @@ class Runner:
             except Exception as error:
                 self.complaint = error.message if isinstance(error, CarrelError) else type(error).__name__
                 log("jobs", logging.WARNING, "engine not running", reason=repr(error))
-                self._trusting = time.monotonic() + SILENT
+                self._heart.distrust()
                 self._stopping.wait(_AGAIN)
 
     def _is_wanted(self) -> bool:
@@ -108,11 +113,20 @@ class Runner:
         if not self._is_reconciled:
             self._reconcile()
             self._is_reconciled = True
-        return self._submissions.waiting() > 0
+        return self._submissions.waiting() > 0 or self._has_died()
+
+    def _has_died(self) -> bool:
+        """Whether a worker has, of whose jobs something may be left to be undone although all of them are over."""
+        if time.monotonic() - self._looked >= _CARE:
+            silent = self._silent()
+            # Seen twice: who does not beat cannot tell whether the others could.
+            self._dead |= silent & self._doubted
+            self._doubted = silent
+            self._looked = time.monotonic()
+        return bool(self._dead) or any(self._unlocked())
 
     def _work(self) -> None:
         chosen = self._library.settings.jobs
-        self._library.stores.catalog.submissions.beat(self.name)
         database = Database.of(self._library)
         engine = Engine(database, name=self.name, concurrent=chosen.concurrent, attempts=chosen.attempts)
         with ExitStack() as stack:
@@ -120,6 +134,7 @@ class Runner:
             course = Course(self._library, engine.step, self._stopping, self._fetcher)
             engine.start(lambda job_id: self._run(course, job_id))
             stack.callback(self._leave)
+            stack.enter_context(self._heart.beating())
             stack.callback(engine.stop)
             self._enqueued.clear()
             self.complaint = ""
@@ -127,15 +142,12 @@ class Runner:
             self._wait_for_the_running()
 
     def _tend(self, engine: Engine, course: Course) -> None:
-        beat, care = 0.0, 0.0
+        looked, care = 0.0, 0.0
         while not self._stopping.is_set():
             now = time.monotonic()
             try:
-                if now - beat >= _BEAT:
-                    self._submissions.beat(self.name)
-                    if beat and now - beat >= SILENT:
-                        self._trusting = now + SILENT
-                    beat = now
+                if now - looked >= heart.BEAT:
+                    looked = now
                     self._take_over(engine)
                 if now - care >= _CARE:
                     self._care(engine, course)
@@ -174,10 +186,11 @@ class Runner:
 
     def _enqueue(self, engine: Engine) -> None:
         """What was submitted since the last look, the oldest first."""
-        queued = [job.id for job in reversed(self._jobs(JobStatus.QUEUED))]
+        queued = [job.id for job in self._jobs(JobStatus.QUEUED)]
         self._enqueued &= set(queued)
-        engine.enqueue(job_id for job_id in queued if job_id not in self._enqueued)
-        self._enqueued |= set(queued)
+        new = [job_id for job_id in queued if job_id not in self._enqueued][:_AT_ONCE]
+        engine.enqueue(new)
+        self._enqueued.update(new)
 
     def _care(self, engine: Engine, course: Course) -> None:
         """Every job that is not over is somebody's."""
@@ -187,8 +200,8 @@ class Runner:
         for job_id, (state, _) in known.items():
             if state in ENDED:
                 course.give_up(job_id, "its workflow ended without a result")
-        ours = {job_id for job_id, (state, worker) in known.items() if (state, worker) == ("PENDING", self.name)}
-        idle = ours - self._running
+        # Of a job that is over something may be left to be undone.
+        idle = engine.begun() - self._running
         # Seen twice: one that has just been taken from the queue is not running yet either.
         for job_id in idle & self._suspects:
             engine.begin_again(job_id)
@@ -197,22 +210,28 @@ class Runner:
 
     def _take_over(self, engine: Engine) -> None:
         """Go on with what dead workers were at."""
-        found = self._submissions.silent(SILENT) if time.monotonic() >= self._trusting else []
-        silent = {name for name in found if name != self.name}
-        for name in silent:
-            # Should we die on the way, somebody else is told of it once more.
-            self._submissions.beat(name)
-        dead = silent | {path.stem for path in self._unlocked()}
+        if self._heart.is_heard:
+            self._dead |= self._silent()
+        dead = self._dead | {path.stem for path in self._unlocked()}
         if dead:
             taken = engine.take_over(dead)
             log("jobs", logging.WARNING, "taken over", workers=sorted(dead), jobs=taken)
         for name in dead:
             self._submissions.leave(name)
             self._file(name).unlink(missing_ok=True)
+        self._dead.clear()
+
+    def _silent(self) -> set[str]:
+        names = {name for name in self._submissions.silent(heart.SILENT) if name != self.name}
+        for name in names:
+            # Should we die on the way, somebody else is told of it once more.
+            self._submissions.beat(name)
+        return names
 
     def _jobs(self, *statuses: JobStatus) -> list[Job]:
         # More than may wait: several may have been let in at once.
-        return self._submissions.jobs(statuses=statuses, limit=self._library.settings.jobs.queued + _PAGE)
+        most = self._library.settings.jobs.queued + _PAGE
+        return self._submissions.jobs(statuses=statuses, limit=most, oldest_first=True)
 
     # Signs of life
 
@@ -250,14 +269,35 @@ class Runner:
 
     def _reconcile(self) -> None:
         """Documents whose paper or whose job is gone, and copies that no document is made of."""
+        for page in self._pages(*_BEGUN):
+            self._undo_forsaken(page)
         self._submissions.forsake("its job is gone")
-        after = ""
-        while page := self._submissions.documents(statuses=[DocumentStatus.ACTIVE], limit=_PAGE, after=after):
+        for page in self._pages(DocumentStatus.ACTIVE):
             self._reconcile_some(page)
-            after = page[-1].id
         for digest, folder in uploads.orphans(self._library.layout.uploads):
             if not self._submissions.by_hash(digest):
                 uploads.discard(folder)
+
+    def _pages(self, *statuses: DocumentStatus) -> Iterator[Sequence[Submission]]:
+        after = ""
+        while page := self._submissions.documents(statuses=statuses, limit=_PAGE, after=after):
+            yield page
+            after = page[-1].id
+
+    def _undo_forsaken(self, documents: Sequence[Submission]) -> None:
+        """What was begun of documents whose jobs are over: whoever was to undo that may have died over it."""
+        for one in documents:
+            if not self._submissions.jobs(document_id=one.id, statuses=_UNFINISHED, limit=1):
+                # Its job may have come to its end since the page was read.
+                document = self._submissions.document(one.id)
+                if document and document.status in _BEGUN:
+                    self._take_back(document)
+
+    def _take_back(self, document: Submission) -> None:
+        try:
+            self._library.take_back_document(document, lambda _: None)
+        except CarrelError as error:
+            log("jobs", logging.WARNING, "not taken back", document=document.id, reason=error.message)
 
     def _reconcile_some(self, documents: Sequence[Submission]) -> None:
         held = {row.reference.id for row in self._library.stores.catalog.papers({one.paper_id for one in documents})}

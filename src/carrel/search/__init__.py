@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from carrel.errors import InvalidInput
+from carrel.errors import InvalidInput, StoreUnavailable
 from carrel.queries.parsing import readable
 from carrel.search import ranking
 from carrel.search.arranging import PASSAGES, Arranger, Shape
@@ -69,12 +69,12 @@ def search(
         counted = _counted(able, asked, mode) if tells else None
         named = _named(request) if tells else None
         found, results = _enough(request, timings) if asked.where is not None else (_NOTHING, [])
-        matched = counted.outcome() if counted and "keyword" in found.rankings else None
+        matched = _matched(counted, pipeline.options.arm_timeout) if "keyword" in found.rankings else None
     shown = [replace(one, rank=rank) for rank, one in enumerate(results[: request.limit or None], start=1)]
     more = len(results) > len(shown) or (bool(shown) and not found.is_everything)
     page, arranger = request.arranger.page, request.arranger
     counts = {name: len(hits) for name, hits in found.rankings.items()}
-    concepts, no_concepts = _concepts(named, found) if named else ((), "")
+    concepts, no_concepts = _concepts(named, found, pipeline.options.arm_timeout) if named else ((), "")
     strategy = _strategy(frozenset(found.rankings or {mode.value}), found.degraded)
     log("search", logging.INFO, "searched", strategy=strategy.value, hits=counts, milliseconds=timings)
     return SearchResult(
@@ -102,12 +102,14 @@ def _named(request: Request) -> Begun[tuple[tuple[Named, ...], str]] | None:
     return Begun(lambda: graph.told(text)) if graph and text and graph.has_a_say(request) else None
 
 
-def _concepts(named: Begun[tuple[tuple[Named, ...], str]], found: Found) -> tuple[tuple[Named, ...], str]:
+def _concepts(
+    named: Begun[tuple[tuple[Named, ...], str]], found: Found, seconds: float
+) -> tuple[tuple[Named, ...], str]:
     """The same, unless the graph had no part in the search or failed: if only now, that is said as well."""
     if not found.rankings or any(part.arm == "graph" for part in found.degraded):
         return (), ""
     try:
-        return named.outcome()
+        return named.outcome(seconds)
     except Exception as error:  # A graph may be anybody's; the search does not fall with it.
         found.degraded.append(Degradation("graph", reason_of(error)))
         return (), ""
@@ -119,6 +121,15 @@ def _counted(pipeline: Pipeline, asked: Asked, mode: Mode) -> Begun[int | None] 
     if understanding is None or mode not in (Mode.HYBRID, Mode.KEYWORD) or not asked.text:
         return None
     return Begun(lambda: understanding.matches(asked))
+
+
+def _matched(counted: Begun[int | None] | None, seconds: float) -> int | None:
+    """None if nobody can tell, or not in time."""
+    try:
+        return counted.outcome(seconds) if counted else None
+    except StoreUnavailable as error:
+        log("search", logging.WARNING, "matches not counted", reason=error.message)
+        return None
 
 
 def _request(

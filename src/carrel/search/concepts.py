@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
-from carrel.errors import CarrelError, IndexNotFound
+from carrel.errors import CarrelError, IndexNotFound, StoreUnavailable
 from carrel.search import bridging, walking
 from carrel.search.asking import reason_of
 from carrel.search.begun import within
@@ -58,6 +58,13 @@ class Concepts:
             return not self.size.concepts
         except CarrelError:
             return False
+
+    def may_lead(self, seconds: float) -> bool:
+        """Whether it is worth asking. One that does not say so in time is asked, too."""
+        try:
+            return not within(seconds, lambda: self.is_empty)
+        except StoreUnavailable:
+            return True
 
     @cached_property
     def specificity(self) -> Specificity:

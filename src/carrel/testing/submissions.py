@@ -96,9 +96,14 @@ class MemorySubmissions:
         return self._jobs.get(job_id)
 
     def jobs(
-        self, *, document_id: str = "", statuses: Collection[JobStatus] | None = None, limit: int = 100
+        self,
+        *,
+        document_id: str = "",
+        statuses: Collection[JobStatus] | None = None,
+        limit: int = 100,
+        oldest_first: bool = False,
     ) -> list[Job]:
-        found = sorted(self._jobs.values(), key=lambda one: (one.created_at, one.id), reverse=True)
+        found = sorted(self._jobs.values(), key=lambda one: (one.created_at, one.id), reverse=not oldest_first)
         ours = [one for one in found if document_id in {"", one.document_id}]
         return [one for one in ours if statuses is None or one.status in statuses][:limit]
 
