@@ -21,7 +21,7 @@ from dbos import _recovery
 from carrel import Library
 from carrel.cli.app import run
 from carrel.errors import StoreUnavailable
-from carrel.jobs import Ingestion, Said, course, faults, heart
+from carrel.jobs import Ingestion, Said, course, faults, heart, runner
 from carrel.testing import HashedWords
 from carrel.types.service import DocumentStatus
 from tests import servers
@@ -143,6 +143,25 @@ def test_what_cannot_be_taken_over_at_once_is_taken_over_later(tmp_path: Path, m
         assert taken_in(ingestion, ticket).attempts == 2
         ingestion.stop()
         assert (next(tries), is_sound(library)) == (4, True)
+
+
+def test_a_worker_whose_first_sign_of_life_is_lost_begins_anew(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beat, tries = library.stores.catalog.submissions.beat, count(1)
+
+    def lost_at_first(worker: str) -> None:
+        if next(tries) == 1:
+            raise StoreUnavailable("the catalog is away")
+        beat(worker)
+
+    monkeypatch.setattr(library.stores.catalog.submissions, "beat", lost_at_first)
+    monkeypatch.setattr(runner, "_AGAIN", 0.1)
+    ingestion = Ingestion(library)
+    ingestion.start()
+    assert taken_in(ingestion, upload(ingestion)).attempts == 1
+    ingestion.stop()
+    assert (ingestion.complaint, next(tries) > 2) == ("", True)
 
 
 def test_documents_wait_for_a_database_that_is_not_there_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

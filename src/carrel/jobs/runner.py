@@ -132,9 +132,9 @@ class Runner:
         with ExitStack() as stack:
             stack.enter_context(self._being_alive())
             course = Course(self._library, engine.step, self._stopping, self._fetcher)
-            engine.start(lambda job_id: self._run(course, job_id))
             stack.callback(self._leave)
             stack.enter_context(self._heart.beating())
+            engine.start(lambda job_id: self._run(course, job_id))
             stack.callback(engine.stop)
             self._enqueued.clear()
             self.complaint = ""
