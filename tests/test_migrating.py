@@ -383,8 +383,8 @@ def test_vectors_that_wait_for_their_index_are_told_of(folder: Path, monkeypatch
     [
         ("vectors", "flat", "the vectors are in 'flat' already"),
         ("graph", "sqlite", "the graph is in 'sqlite' already"),
-        ("keywords", "nothing", "no keyword is called 'nothing'"),
-        ("vectors", "nothing://host/x", "no vector is called 'nothing'"),
+        ("keywords", "nothing", "no keyword index is called 'nothing'"),
+        ("vectors", "nothing://host/x", "no vector store is called 'nothing'"),
         ("graph", "bolt://me:secret@127.0.0.1/db", "has a password in it"),
         ("graph", "postgresql://127.0.0.1/db?password=secret", "has more in it than user, host"),
         ("vectors", "milvus://me:se/c@secret@127.0.0.1/x", "'milvus://…@127.0.0.1/x' from flag: has a port"),

@@ -69,6 +69,8 @@ BUILT_IN: dict[str, dict[str, str]] = {
 """Seam → name → where the class is."""
 _KEPT = frozenset({"catalogs", "vectors", "keywords", "graphs"})
 """Those of stores, of which some are on servers."""
+_ONE = {"vectors": "vector store", "keywords": "keyword index"}
+"""What one of them is called, where the name of the seam does not tell."""
 
 
 def names(seam: str) -> list[str]:
@@ -107,9 +109,8 @@ def find(seam: str, name: str) -> Any:  # noqa: ANN401
     if target is None:
         point = next(iter(entry_points(group=f"carrel.{seam}", name=name)), None)
         if point is None:
-            raise UnknownComponent(
-                f"no {seam.removesuffix('s')} is called {name!r}", hint=f"There are: {', '.join(names(seam))}."
-            )
+            one = _ONE.get(seam, seam.removesuffix("s"))
+            raise UnknownComponent(f"no {one} is called {name!r}", hint=f"There are: {', '.join(names(seam))}.")
         target = point.value
     module, _, attribute = target.partition(":")
     try:
