@@ -1,8 +1,8 @@
 """Articles on PostgreSQL, Milvus and a Bolt server, taken in by workers of two machines: what one machine has of them.
 
 By default a few articles and a small embedder behind a server that the workers share. ARTICLES_FOR_CARREL says how
-many, up to all 371, and EMBEDDER_FOR_CARREL with which model, as `granite`. `benchmarks/spread.py` tells how long that
-takes.
+many, up to all 371, and EMBEDDER_FOR_CARREL with which model, as `granite`; then pytest needs more patience than usual:
+`-o faulthandler_timeout=0`. `benchmarks/spread.py` tells how long it takes.
 """
 
 from __future__ import annotations
