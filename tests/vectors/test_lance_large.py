@@ -92,6 +92,16 @@ def indexed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("indexed")
+def test_what_is_put_at_once_is_on_disk_once(directory: Path) -> None:
+    """Although nobody writes after it, who would tidy up."""
+    rows = clustered(2500, 128)
+    store = open_store(directory, 128)
+    store.put([make_chunk(f"paper{n // 10}", n) for n in range(2500)], rows)
+    assert len(table_of(store).list_versions()) == 1
+    assert sum(path.stat().st_size for path in directory.glob("chunks_*/data/*")) < 1.5 * rows.nbytes
+
+
+@pytest.mark.usefixtures("indexed")
 @pytest.mark.parametrize("half", [False, True])
 def test_a_large_table_has_an_index_that_finds_nearly_all_of_the_nearest(directory: Path, *, half: bool) -> None:
     rows = clustered(24_626, 16)
