@@ -66,6 +66,12 @@ def test_a_library_of_a_laptop_is_told_how_far_its_stores_reach() -> None:
         ({"vectors": 4_000_000, "stores": stored(vectors="lance")}, ""),
         ({"vectors": 6_000_000, "stores": stored(vectors="lance")}, MILVUS),
         ({"vectors": 90_000_000, "stores": stored(vectors="milvus://host:19530/papers")}, ""),
+        ({"chunks": 200_000, "stores": stored(keywords="postgresql")}, ""),
+        (
+            {"chunks": 200_001, "stores": stored(keywords="postgresql://me@host/db")},
+            "carrel migrate --keywords milvus://HOST:19530/COLLECTION",
+        ),
+        ({"chunks": 90_000_000}, ""),
         ({"graph_chunks": 200_001}, "carrel migrate --graph neo4j://USER@HOST:7687"),
         (
             {"graph_chunks": 200_001, "stores": stored(catalog="postgresql://me@host/db")},
@@ -90,6 +96,12 @@ def test_vectors_that_wait_for_their_index_are_told_of() -> None:
     assert advise(found)[0] == Advice(
         "995,000 vectors, 1.5 GB, 3 ms a look in milvus, and has yet to index 825,000 of them: "
         "until then a search may miss some"
+    )
+
+
+def test_words_in_postgresql_are_told_how_far_they_reach() -> None:
+    assert Advice("words of 61,204 chunks: postgresql is right up to about 200,000") in advise(
+        replace(SMALL, stores=stored(keywords="postgresql"))
     )
 
 

@@ -30,6 +30,9 @@ BOUNDS: dict[str, Bound] = {
     "flat vectors": Bound(1_000_000, "22 to 38 ms (p50) at 1,000,000 x 384 on 2 cores; benchmarks/vectors.py"),
     "lance vectors": Bound(5_000_000, "calculated: 105 ms, of 29 at 1,000,000, where all but 10 grow with the rows"),
     "pgvector vectors": Bound(5_000_000, "calculated: 26 GB of table and index, from 5.3 GB at 1,000,000 x 384"),
+    "postgresql keywords chunks": Bound(
+        200_000, "205 ms (p50) at 100,000 chunks, growing with them; benchmarks/served.py"
+    ),
     "sqlite graph chunks": Bound(200_000, "503 MB at 100,000 chunks (docs/benchmarks.md); chosen: 1 GB in one file"),
     "postgresql graph chunks": Bound(5_000_000, "calculated: 25 GB of tables, walked two hops by joins"),
     "slow milliseconds": Bound(150, "chosen: four times what flat takes at its bound"),
@@ -100,7 +103,7 @@ def measured(library: Library) -> Measured:
 
 def advise(found: Measured) -> list[Advice]:
     """One for each store of which there is something to say."""
-    return [*_of_vectors(found), *_of_graph(found), *_of_catalog(found)]
+    return [*_of_vectors(found), *_of_keywords(found), *_of_graph(found), *_of_catalog(found)]
 
 
 def _of_vectors(found: Measured) -> Iterator[Advice]:
@@ -147,6 +150,15 @@ def _better_vectors(found: Measured) -> str:
     if found.kind("vectors") != "flat" or found.vectors > BOUNDS[f"{better} vectors"].most:
         better = "milvus://HOST:19530/COLLECTION"
     return f"carrel migrate --vectors {better}"
+
+
+def _of_keywords(found: Measured) -> Iterator[Advice]:
+    kind = found.kind("keywords")
+    bound = BOUNDS.get(f"{kind} keywords chunks")
+    if bound is None:
+        return
+    told = f"words of {found.chunks:,} chunks: {kind} is right up to about {bound.most:,}"
+    yield Advice(told, "carrel migrate --keywords milvus://HOST:19530/COLLECTION" * (found.chunks > bound.most))
 
 
 def _of_graph(found: Measured) -> Iterator[Advice]:
