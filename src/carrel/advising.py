@@ -31,7 +31,7 @@ BOUNDS: dict[str, Bound] = {
     "lance vectors": Bound(5_000_000, "calculated: 105 ms, of 29 at 1,000,000, where all but 10 grow with the rows"),
     "pgvector vectors": Bound(5_000_000, "calculated: 26 GB of table and index, from 5.3 GB at 1,000,000 x 384"),
     "postgresql keywords chunks": Bound(
-        200_000, "205 ms (p50) at 100,000 chunks, growing with them; benchmarks/served.py"
+        200_000, "75 ms (p50) and 0.5 s (p95) at 100,000, and grows; docs/postgresql.md"
     ),
     "sqlite graph chunks": Bound(200_000, "503 MB at 100,000 chunks (docs/benchmarks.md); chosen: 1 GB in one file"),
     "postgresql graph chunks": Bound(5_000_000, "calculated: 25 GB of tables, walked two hops by joins"),
@@ -157,8 +157,8 @@ def _of_keywords(found: Measured) -> Iterator[Advice]:
     bound = BOUNDS.get(f"{kind} keywords chunks")
     if bound is None:
         return
-    told = f"words of {found.chunks:,} chunks: {kind} is right up to about {bound.most:,}"
-    yield Advice(told, "carrel migrate --keywords milvus://HOST:19530/COLLECTION" * (found.chunks > bound.most))
+    command = "carrel migrate --keywords milvus://HOST:19530/COLLECTION" if found.chunks > bound.most else ""
+    yield Advice(f"words of {found.chunks:,} chunks: {kind} is right up to about {bound.most:,}", command)
 
 
 def _of_graph(found: Measured) -> Iterator[Advice]:

@@ -198,12 +198,12 @@ class Engine:
         )
         return {one.workflow_id for one in found}
 
-    def states(self, job_ids: Collection[str]) -> Mapping[str, tuple[str, str]]:
-        """Of those jobs that the engine knows: how far it is with them, and by whom."""
+    def states(self, job_ids: Collection[str]) -> Mapping[str, str]:
+        """Of those jobs that the engine knows: how far it is with them."""
         from dbos import DBOS
 
         found = DBOS.list_workflows(workflow_ids=list(job_ids), load_input=False, load_output=False) if job_ids else []
-        return {one.workflow_id: (one.status, one.executor_id or "") for one in found}
+        return {one.workflow_id: one.status for one in found}
 
 
 def _named(run: Callable[[str], str]) -> Callable[[str], str]:

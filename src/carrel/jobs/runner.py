@@ -197,7 +197,7 @@ class Runner:
         unfinished = [job.id for job in self._jobs(*_UNFINISHED)]
         known = engine.states(unfinished)
         engine.enqueue(job_id for job_id in unfinished if job_id not in known)
-        for job_id, (state, _) in known.items():
+        for job_id, state in known.items():
             if state in ENDED:
                 course.give_up(job_id, "its workflow ended without a result")
         # Of a job that is over something may be left to be undone.
