@@ -61,3 +61,14 @@ def test_one_that_is_back_is_waited_for_as_before(server: Server) -> None:
     assert server.looked_for(answers_after=1, is_there=True) == "there"
     assert server.looked_for(answers_after=5, is_there=True) == "there"
     assert server.patience == [PATIENCE, WHETHER_BACK, PATIENCE]
+
+
+def test_one_that_needs_its_time_is_found_again(server: Server) -> None:
+    assert server.looked_for(answers_after=float("inf")) == "nobody answers"
+    for _ in range(9):
+        server.now += 5
+        if server.looked_for(answers_after=PATIENCE - 1, is_there=True) == "there":
+            break
+    assert server.patience[:2] == [PATIENCE, WHETHER_BACK]
+    assert server.patience[-1] == PATIENCE
+    assert server.now < 100 + 90
