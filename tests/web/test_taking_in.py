@@ -56,6 +56,13 @@ def entry(page: Page, name: str) -> Any:
     return page.get_by_role("region", name="Documents being taken in").get_by_role("listitem").filter(has_text=name)
 
 
+def file_in(route: Route) -> str:
+    """The name of the file that is being sent."""
+    name = re.search(rb'filename="(.*?)"', route.request.post_data_buffer or b"")
+    assert name, "no file is being sent"
+    return name[1].decode()
+
+
 def test_an_empty_library_says_how_to_begin_and_takes_what_is_dropped(look: Look, url: str) -> None:
     page = opened(look)
     expect(page.get_by_text("Nothing here yet")).to_be_visible()
@@ -150,21 +157,23 @@ def test_progress_is_followed_in_other_views_and_after_a_reload(look: Look, url:
 def test_a_job_is_called_off_while_it_waits(look: Look, library: Library, url: str) -> None:
     page = opened(look)
     expect(page.locator(".library-row[data-index]").first).to_be_visible()
-    held: list[Route] = []
+    held: dict[str, Route] = {}  # two that are sent at once may leave the browser in either order
 
     def hold(route: Route) -> None:
-        held.append(route)
+        held[file_in(route)] = route
 
     page.route("**/api/ingest", hold)
     drop(page, ("one.md", "# One\n\nThe first of them."), ("two.md", "# Two\n\nThe second."), ("three.md", "# 3\n\nx"))
+    while len(held) < 2:
+        page.wait_for_timeout(20)
     expect(entry(page, "three.md")).to_contain_text("Waits to be sent")
     entry(page, "three.md").get_by_role("button", name="Call off three.md").click()
     expect(entry(page, "three.md")).to_contain_text("Called off")
     entry(page, "one.md").get_by_role("button", name="Call off one.md").click()
     expect(entry(page, "one.md")).to_contain_text("Called off")
-    assert len(held) == 2
+    assert held.keys() == {"one.md", "two.md"}
     before = len(library.list())
-    held[1].continue_()
+    held["two.md"].continue_()
     expect(entry(page, "Two")).to_contain_text("In the library", timeout=30_000)
     assert len(library.list()) == before + 1
     assert not {"One", "3"} & {one["title"] for one in httpx2.get(f"{url}/api/papers").json()["papers"]}
