@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,10 +32,7 @@ Carrel = Callable[..., Outcome]
 @pytest.fixture
 def carrel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Carrel:
     """Run a command in an empty folder, with the instant embedder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
-    monkeypatch.setitem(registry.BUILT_IN["embedders"], "hashed-words", "carrel.testing:HashedWords")
-    monkeypatch.setenv("CARREL_EMBEDDER", "hashed-words")
+    enter(tmp_path, monkeypatch, tmp_path / "user")
 
     def call(*arguments: str | Path) -> Outcome:
         capfd.readouterr()
@@ -45,8 +43,25 @@ def carrel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
 
 
 @pytest.fixture
-def library(carrel: Carrel) -> Carrel:
+def library(carrel: Carrel, filled: Path, tmp_path: Path) -> Carrel:
     """The same, in a folder whose library holds the demo's references."""
-    assert carrel("init").code == 0
-    assert carrel("add", DEMO / "refs.jsonl").code == 0
+    shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
     return carrel
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Such a library, made once."""
+    folder = tmp_path_factory.mktemp("filled")
+    with pytest.MonkeyPatch.context() as patch:
+        enter(folder, patch, tmp_path_factory.mktemp("user"))
+        assert run(["init"]) == 0
+        assert run(["add", str(DEMO / "refs.jsonl")]) == 0
+    return folder
+
+
+def enter(folder: Path, patch: pytest.MonkeyPatch, user: Path) -> None:
+    patch.chdir(folder)
+    patch.setenv("XDG_CONFIG_HOME", str(user))
+    patch.setitem(registry.BUILT_IN["embedders"], "hashed-words", "carrel.testing:HashedWords")
+    patch.setenv("CARREL_EMBEDDER", "hashed-words")
