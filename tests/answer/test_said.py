@@ -63,6 +63,7 @@ HARD = "Granite is hard."
         ("Sure, here is the answer:\n\nGranite is hard. [1]\n", (1,)),
         ("# Hardness\n\n---\n**Findings**\nGranite is hard. [1]", (1,)),
         ("<think>It melts. [4]\nDoes it?</think>\nGranite is hard. [1]", (1,)),
+        ("<Think>İİ: it melts. [4]</THINK>Granite is hard. [1]", (1,)),
         ("```\nGranite is hard. [1]\n```", (1,)),
         ("<p>Granite is hard. [1]</p><br/>", (1,)),
         ('{"answer": "Granite is hard. [1]"}', (1,)),
@@ -168,6 +169,12 @@ def test_a_stream_cut_anywhere_says_the_same(text: str, data: st.DataObject) -> 
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
     pieces = [text[start:end] for start, end in itertools.pairwise([0, *cuts, len(text)])]
     assert list(read(pieces)) == list(read([text])) == list(read(text))
+
+
+def test_a_thought_right_after_another_is_not_heard_either_wherever_the_stream_is_cut() -> None:
+    text = "<think>It melts.</think><think>It melts late, or does it? [2]</think>Granite is hard. [1]"
+    for cut in range(len(text)):
+        assert list(read([text[:cut], text[cut:]])) == [Said(HARD, (1,))]
 
 
 @given(st.text(max_size=300))

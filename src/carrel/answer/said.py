@@ -95,12 +95,11 @@ def _aloud(pieces: Iterable[str]) -> Iterator[str]:
     waiting, closing = "", ""
     for piece in pieces:
         waiting += piece
-        while opening := None if closing else _THOUGHTS.search(waiting):
-            yield waiting[: opening.start()]
-            closing = f"</{opening[1].lower()}>"
-            waiting, closing = _after(waiting[opening.end() :], closing)
         if closing:
             waiting, closing = _after(waiting, closing)
+        while not closing and (opening := _THOUGHTS.search(waiting)):
+            yield waiting[: opening.start()]
+            waiting, closing = _after(waiting[opening.end() :], f"</{opening[1]}>")
         if not closing:
             done = _begun_tag(waiting)
             yield waiting[:done]
@@ -111,8 +110,8 @@ def _aloud(pieces: Iterable[str]) -> Iterator[str]:
 
 def _after(text: str, closing: str) -> tuple[str, str]:
     """What follows the end of a thought; where it has not ended, what its end may have begun with."""
-    end = text.lower().find(closing)
-    return (text[-len(closing) :], closing) if end < 0 else (text[end + len(closing) :], "")
+    end = re.search(closing, text, re.IGNORECASE)
+    return (text[end.end() :], "") if end else (text[-len(closing) :], closing)
 
 
 def _begun_tag(text: str) -> int:
