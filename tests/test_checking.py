@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from carrel import attachments, checking, layout
 from carrel.attachments import PdfRoot
 from carrel.references.paths import RefusedPath
-from tests.cli.conftest import Carrel, carrel, library
+from tests.cli.conftest import Carrel, carrel, filled, library
 
-__all__ = ["carrel", "library"]
+__all__ = ["carrel", "filled", "library"]
 
 GOOD = {"id": "a", "title": "A title", "authors": [{"first": "Ann", "last": "Lee"}], "published": {"year": 2020}}
 
