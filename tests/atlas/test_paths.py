@@ -128,6 +128,24 @@ def test_a_concept_without_needs_is_its_own_path_and_an_unknown_one_none(written
         walk(written, "A1", limit=0)
 
 
+def test_what_is_stated_further_back_than_a_path_goes_still_orders_what_is_on_it(written: Written) -> None:
+    """Else the fourth step back would come before what it needs, and nobody would be told of the circle."""
+    written.paper("a", "Target | needs | A1", "A1 | needs | B1", "B1 | needs | C1", "C1 | needs | D1")
+    written.paper("b", "D1 | needs | B1")
+    found = walk(written, "Target")
+    assert len(found.set_aside) == 1
+    order = names(found)
+    pairs = {("B1", "D1"), ("D1", "C1"), ("C1", "B1")} - {(one.before, one.after) for one in found.set_aside}
+    assert all(order.index(one) < order.index(other) for one, other in pairs if {one, other} <= {*order})
+
+
+def test_a_concept_of_many_needs_comes_after_each_that_is_on_the_path(written: Written) -> None:
+    needs = [(f"Tree | needs | Part {number}", 0.9 - number / 100) for number in range(7)]
+    written.paper("a", ("Target | needs | Part 6", 0.5), ("Target | needs | Tree", 0.9), *needs)
+    order = names(walk(written, "Target"))
+    assert order.index("Part 6") < order.index("Tree")
+
+
 EDGES = st.lists(
     st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from((0.5, 0.6, 0.7, 0.8, 0.9))), min_size=1, max_size=20
 )

@@ -137,6 +137,18 @@ def most_wanted(target: str, needs: Sequence[Need], limit: int) -> list[Need]:
     return [need for need in needs if need.before in nearest and need.after in nearest]
 
 
+def not_followed(needs: Sequence[Need], graph: GraphStore) -> list[Need]:
+    """What else is stated of the concepts of these needs: it was too far back, or one too many of its concept."""
+    followed = {(need.before, need.after) for need in needs}
+    keys = {end for ends in followed for end in ends}
+    stated = map(_related, graph.relations(keys, predicates=(Predicate.PREREQUISITE,)))
+    return [
+        need
+        for need in sorted(stated, key=_order)
+        if need.before != need.after and {need.before, need.after} <= keys and (need.before, need.after) not in followed
+    ]
+
+
 def without_circles(needs: Sequence[Need]) -> tuple[list[Need], list[Need]]:
     """What is left when each circle has lost the weakest of its needs, and what they lost."""
     kept, lost = list(needs), []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from carrel.atlas import concept_named, summary
-from carrel.atlas.needs import all_needs, in_order, most_wanted, without_circles
+from carrel.atlas.needs import all_needs, in_order, most_wanted, not_followed, without_circles
 from carrel.atlas.statements import FORWARD, Evidence, Where, edges, place, readings
 from carrel.errors import InvalidInput
 from carrel.types import Relation
@@ -92,6 +92,7 @@ def path(name: str, graph: GraphStore, catalog: Catalog, *, limit: int) -> Study
         raise InvalidInput(f"limit must be at least 1, got {limit}", hint="As in --limit 12.")
     target = concept_named(name, graph)
     needs = most_wanted(target.key, all_needs(target.key, graph, catalog), limit)
+    needs += not_followed(needs, graph)
     rows = {target.key: target, **graph.concepts({end for need in needs for end in (need.before, need.after)})}
     kept, lost = without_circles([need for need in needs if need.before in rows and need.after in rows])
     order = in_order(target.key, kept)
