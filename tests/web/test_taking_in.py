@@ -164,8 +164,9 @@ def test_a_job_is_called_off_while_it_waits(look: Look, library: Library, url: s
 
     page.route("**/api/ingest", hold)
     drop(page, ("one.md", "# One\n\nThe first of them."), ("two.md", "# Two\n\nThe second."), ("three.md", "# 3\n\nx"))
-    while len(held) < 2:
-        page.wait_for_timeout(20)
+    for _ in range(500):
+        if len(held) < 2:
+            page.wait_for_timeout(20)
     expect(entry(page, "three.md")).to_contain_text("Waits to be sent")
     entry(page, "three.md").get_by_role("button", name="Call off three.md").click()
     expect(entry(page, "three.md")).to_contain_text("Called off")
